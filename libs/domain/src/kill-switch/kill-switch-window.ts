@@ -99,21 +99,20 @@ export class KillSwitchWindow {
     return { kind: 'forward', breakdown };
   }
 
-  /** @returns false when the request has left the window, or was never in it */
-  recordAnswer(callId: string, answer: LlmAnswer): boolean {
+  /** Nothing where the request has left the window, or was never in it. */
+  recordAnswer(callId: string, answer: LlmAnswer): void {
     const entry = this.#latest((one) => one.callIds.includes(callId));
-    if (entry === undefined) return false;
+    if (entry === undefined) return;
     const others = without(entry.callIds, callId);
     if (entry.answer !== null && others.length > 0) {
       entry.callIds = others;
-      return true;
+      return;
     }
     entry.callIds = [callId, ...others];
     entry.answer = answerPrint(answer);
     this.excerptChars -= excerptSize(entry.excerpt);
     entry.excerpt.response = excerptOfAnswer(answer);
     this.excerptChars += excerptSize(entry.excerpt);
-    return true;
   }
 
   /** As if the request had never been made. The step stays while there are other attempts of it. */

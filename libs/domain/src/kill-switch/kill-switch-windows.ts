@@ -35,12 +35,9 @@ export interface KillSwitchWindowsOptions {
 export interface KillSwitchCounts {
   windows: number;
   excerpt_chars: number;
-  /** Windows that a bound pushed out. */
+  /** Windows that left for want of room. */
   evicted_capacity: number;
-  evicted_idle: number;
   evicted_memory: number;
-  /** Answers whose request had left its window. */
-  late_answers: number;
 }
 
 const NO_SCORE: ScoreBreakdown = {
@@ -52,7 +49,6 @@ const NO_SCORE: ScoreBreakdown = {
 
 export class KillSwitchWindows {
   readonly #windows: FairLru<string, KillSwitchWindow>;
-  #lateAnswers = 0;
 
   constructor({
     clock,
@@ -87,14 +83,13 @@ export class KillSwitchWindows {
     return this.#change(key, window, (one) => one.decide(observed, settings.window_size, settings.threshold));
   }
 
-  /** Attaches the answer to its own request. A failed answer is none: the request is dropped. Late ones are counted. */
+  /** Attaches the answer to its own request. A failed answer is none: the request is dropped. A late one goes nowhere. */
   recordAnswer(key: string, callId: string, answer: LlmAnswer): void {
     if (answer.failed) {
       this.drop(key, callId);
       return;
     }
-    const isFound = this.#changeKnown(key, (one) => one.recordAnswer(callId, answer)) ?? false;
-    if (!isFound) this.#lateAnswers += 1;
+    this.#changeKnown(key, (one) => one.recordAnswer(callId, answer));
   }
 
   /** The call got no answer: a client that tries again does the right thing, so it must not add up. */
@@ -140,9 +135,7 @@ export class KillSwitchWindows {
       windows: this.#windows.size,
       excerpt_chars: this.#windows.weight,
       evicted_capacity: this.#windows.evicted.capacity,
-      evicted_idle: this.#windows.evicted.idle,
       evicted_memory: this.#windows.evicted.memory,
-      late_answers: this.#lateAnswers,
     };
   }
 
