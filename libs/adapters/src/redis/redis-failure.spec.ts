@@ -36,6 +36,24 @@ it.each([
   expect(failure.cause).toBeUndefined();
 });
 
+it.each([
+  ['LOADING', false],
+  ['CLUSTERDOWN', false],
+  ['MASTERDOWN', false],
+  ['BUSY', false],
+  ['READONLY', false],
+  ['OOM', false],
+  ['BUSYKEY', true],
+  ['NOPERM', true],
+  ['MOVED', true],
+  ['ASK', true],
+  ['TRYAGAIN', true],
+  [null, true],
+])('takes the reply %s for an answer that would be given again: %s', (code, isAnswer) => {
+  expect(new RedisFailure('reply', code).isAnswer).toBe(isAnswer);
+  expect(new RedisFailure('disconnected', code).isAnswer).toBe(false);
+});
+
 it('passes its own kind through', () => {
   const failure = new RedisFailure('busy');
   expect(toRedisFailure(failure)).toBe(failure);

@@ -10,7 +10,13 @@
 export type RedisFailureReason = 'timeout' | 'disconnected' | 'busy' | 'reply';
 
 /** Of a server that is alive, but not ready to serve. */
-const NOT_READY = new Set(['LOADING', 'CLUSTERDOWN', 'MASTERDOWN', 'BUSY', 'READONLY', 'OOM']);
+export const NOT_READY = ['LOADING', 'CLUSTERDOWN', 'MASTERDOWN', 'BUSY'] as const;
+
+/**
+ * A refusal that says nothing of the command: a master, or a server with room again, serves it. MOVED, ASK and TRYAGAIN are missing
+ * here: a cluster's client follows them itself.
+ */
+const PASSING: ReadonlySet<string> = new Set([...NOT_READY, 'READONLY', 'OOM']);
 
 export class RedisFailure extends Error {
   override readonly name = 'RedisFailure';
@@ -25,7 +31,7 @@ export class RedisFailure extends Error {
 
   /** Redis answered, and would answer so again. */
   get isAnswer(): boolean {
-    return this.reason === 'reply' && !NOT_READY.has(this.code ?? '');
+    return this.reason === 'reply' && !PASSING.has(this.code ?? '');
   }
 }
 

@@ -3,6 +3,7 @@
  * so only what kind it is gets through.
  */
 import { PromptHistoryFailure } from '#contracts/embedding';
+import { NOT_READY } from '../redis-failure.js';
 
 /**
  * `no_index`: to be created. `index_exists`: fine. `read_only`: the connection leads to what is no master any more.
@@ -17,8 +18,11 @@ export interface SearchError {
 
 const UNAVAILABLE = 'unavailable';
 
-/** Redis cannot serve just now, and may soon. */
-const TRANSIENT = /^(?:LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|BUSY|MOVED|ASK)\b/;
+/**
+ * Redis cannot serve just now, and may soon. A history asks one server, so a cluster's redirections are among them. OOM is not: somebody
+ * has to make room. READONLY has a kind of its own.
+ */
+const UNAVAILABLE_CODES: ReadonlySet<string> = new Set([...NOT_READY, 'TRYAGAIN', 'MOVED', 'ASK']);
 
 export const historyTimeout = (): PromptHistoryFailure =>
   new PromptHistoryFailure(UNAVAILABLE, 'Redis did not reply in time');
@@ -60,7 +64,7 @@ function readReply(message: string): SearchError {
       failed('The query engine of Redis works in database 0 only: leave the number out of the URL'),
     );
   const code = /^[A-Z][A-Z_]{1,30}\b/.exec(message)?.[0];
-  if (TRANSIENT.test(message))
+  if (code !== undefined && UNAVAILABLE_CODES.has(code))
     return final(new PromptHistoryFailure(UNAVAILABLE, `Redis is not ready (${code})`));
   return final(
     failed(code === undefined ? 'Redis answered with an error' : `Redis answered with an error (${code})`),
