@@ -72,7 +72,7 @@ export const agentPolicySchema = agentLimitsSchema.extend({
 });
 export type AgentPolicy = z.infer<typeof agentPolicySchema>;
 
-/** `PATCH /v1/agents/{id}/policy`: any subset; null lifts a limit. `reason` goes with `active: false`. */
+/** `PATCH /v1/agents/{id}/policy`: any subset; null lifts a limit. `reason` goes with a change, and is kept with `active: false`. */
 export const agentPolicyPatchSchema = z.strictObject({
   ...agentLimitsSchema.partial().shape,
   semantic_loop: z.enum(SEMANTIC_LOOP_POLICIES).optional(),

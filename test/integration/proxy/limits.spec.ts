@@ -33,6 +33,19 @@ const agentOf = async (agent: string) => (await gateway.operator('GET', `/v1/age
 const callsOf = async (agent: string) =>
   (await gateway.operator('GET', `/v1/calls?agent_id=${agent}`)).body.items;
 
+test.each([
+  ['/v1/config', {}],
+  ['/v1/agents/unchanged/policy', {}],
+  ['/v1/agents/unchanged/policy', { reason: 'because' }],
+  ['/v1/agents/unchanged/kill-switch', {}],
+])('a change of %s by %j names nothing to change, and leaves no trace', async (path, patch) => {
+  const audit = async () => (await gateway.operator('GET', '/v1/audit?limit=1')).body.items;
+  const before = [await gateway.operator('GET', path), await audit()];
+  const { status, body } = await gateway.operator('PATCH', path, patch);
+  expect({ status, body }).toMatchObject(before[0] as object);
+  expect([await gateway.operator('GET', path), await audit()]).toEqual(before);
+});
+
 /** Asks, and hangs up as soon as the upstream has the question. */
 async function askAndLeave(agent: string, content: string, headers = {}): Promise<void> {
   const abort = new AbortController();

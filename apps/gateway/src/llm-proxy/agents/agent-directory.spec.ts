@@ -231,8 +231,10 @@ describe('one tenant', () => {
   const eve = { ...ANN, tenant_id: 'other' };
 
   test('cannot take the places for settings of all the others, neither by changes nor by agents it has killed', async () => {
-    for (const agent of ['a', 'b']) await settle(agents.patchPolicy(agentScope('default', agent), {}, ANN));
-    const oneMore = agents.patchPolicy(agentScope('default', 'c'), {}, ANN);
+    const limited = (agent: string) =>
+      agents.patchPolicy(agentScope('default', agent), { requests_per_minute: 5 }, ANN);
+    await settle(limited('a'), limited('b'));
+    const oneMore = limited('c');
     await expect(oneMore).rejects.toMatchObject({ code: 'invalid_request' });
     for (const agent of ['c', 'd', 'e']) kill(agent);
     await settle(agents.patchPolicy(other, { requests_per_minute: 5 }, eve));

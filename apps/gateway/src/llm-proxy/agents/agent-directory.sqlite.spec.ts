@@ -1,4 +1,4 @@
-/** What becomes of the kill switch's stops on a disk that is full, and after the next start. */
+/** What stands on disk of agents' settings, and of the kill switch's stops where it is full; and what comes of it after the next start. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -112,4 +112,30 @@ test('an agent that an operator lets in while its stop waits to be written is no
   expect(mayCall('a')).toBe(true);
   await startAgain();
   expect(mayCall('a')).toBe(true);
+});
+
+test('a change that names nothing to change writes nothing', async () => {
+  const scope = agentScope('default', 'a');
+  const [policy, killSwitch] = [agents.policy(scope), agents.killSwitch(scope)];
+  for (const patch of [{}, { reason: 'because' }, { requests_per_minute: undefined }])
+    expect(await agents.patchPolicy(scope, patch, ADMIN)).toEqual(policy);
+  expect(await agents.patchKillSwitch(scope, {}, ADMIN)).toEqual(killSwitch);
+  expect(await audited()).toEqual([]);
+  await startAgain();
+  expect([...agents.known('default')]).toEqual([]);
+});
+
+test('the reason of a reactivation is in the audit', async () => {
+  const scope = agentScope('default', 'a');
+  await agents.patchPolicy(scope, { active: false, reason: 'stop' }, ADMIN);
+  await agents.reactivate(scope, ADMIN, () => {}, 'it is mended');
+  await agents.patchPolicy(scope, { active: false }, ADMIN);
+  await agents.reactivate(scope, ADMIN, () => {});
+  expect((await audited()).map(({ action, detail }) => [action, detail])).toEqual([
+    ['agent.reactivate', { agent_id: 'a' }],
+    ['agent.deactivate', { agent_id: 'a' }],
+    ['agent.reactivate', { agent_id: 'a', reason: 'it is mended' }],
+    ['agent.deactivate', { agent_id: 'a', reason: 'stop' }],
+  ]);
+  expect(await store.verifyAudit('default')).toMatchObject({ ok: true });
 });

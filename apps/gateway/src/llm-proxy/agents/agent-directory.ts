@@ -153,6 +153,7 @@ export class AgentDirectory {
     by: OperatorPrincipal,
   ): Promise<AgentPolicy> {
     return this.#changes.run(scope, async () => {
+      if (isEmpty({ ...patch, reason: undefined })) return this.policy(scope);
       requirePlace(this.#policies.fits(scope));
       const before = this.policy(scope);
       const after = applyPolicyPatch(before, patch, by.operator_id, this.#parts.clock.nowMs());
@@ -172,6 +173,7 @@ export class AgentDirectory {
     by: OperatorPrincipal,
   ): Promise<AgentKillSwitch> {
     return this.#changes.run(scope, async () => {
+      if (isEmpty(patch)) return this.killSwitch(scope);
       const { tenantId } = splitAgentScope(scope);
       const isKnown = this.#killSwitches.has(scope);
       requirePlace(isKnown || this.#killSwitchPlaces.fits(tenantId, 1));
@@ -216,8 +218,14 @@ export class AgentDirectory {
   /**
    * `already_active` also where another operator was faster. Rejects as the store does: it stays deactivated.
    * @param onActive called the moment it may call again, before anything else can happen
+   * @param reason for the audit
    */
-  reactivate(scope: AgentScope, by: OperatorPrincipal, onActive: () => void): Promise<Reactivation> {
+  reactivate(
+    scope: AgentScope,
+    by: OperatorPrincipal,
+    onActive: () => void,
+    reason?: string,
+  ): Promise<Reactivation> {
     const { store, clock } = this.#parts;
     const { tenantId, agentId } = splitAgentScope(scope);
     const asked = this.openIncidentId(scope);
@@ -235,10 +243,10 @@ export class AgentDirectory {
       await this.#save(scope, 'agent_policy', after);
       if (this.#putInForce(scope, after).active) {
         onActive();
-        await this.#audit(scope, by, 'agent.reactivate', {});
+        await this.#audit(scope, by, 'agent.reactivate', { reason });
       } else {
         const stopped = { outcome: 'stopped_again', incident_id: this.openIncidentId(scope) ?? undefined };
-        await this.#audit(scope, by, 'agent.reactivate', stopped);
+        await this.#audit(scope, by, 'agent.reactivate', { reason, ...stopped });
       }
       return this.policy(scope).active ? 'reactivated' : 'stopped_again';
     });
@@ -304,6 +312,9 @@ export class AgentDirectory {
 function requirePlace(hasPlace: boolean): void {
   if (!hasPlace) throw new ObservatoryError('invalid_request', 'Too many agents have settings of their own.');
 }
+
+/** It names nothing to change: then nothing is written, in the audit neither, as with `PATCH /v1/config`. */
+const isEmpty = (patch: object): boolean => Object.values(patch).every((value) => value === undefined);
 
 const stoppedAs = (
   { active, deactivated_by, deactivated_at_ms, deactivated_reason }: AgentPolicy,

@@ -59,7 +59,7 @@ export class AgentsController {
     await budgets.policyChanged(scope);
     // Last: it may call under its new limits, and never without them.
     if (active === true && agents.openIncidentId(scope) === asked)
-      await incidents.reactivate(operator, agentId);
+      await incidents.reactivate(operator, agentId, patch.reason);
     views.touch(operator.tenant_id, agentId);
     if (active === true && agents.openIncidentId(scope) !== null)
       throw new ObservatoryError('agent_stopped_again');

@@ -91,14 +91,14 @@ export class IncidentDesk {
     await Promise.all(this.#writing);
   }
 
-  /** Rejects as the store does. */
-  async reactivate(by: OperatorPrincipal, agentId: string): Promise<Reactivation> {
+  /** Rejects as the store does. @param reason for the audit */
+  async reactivate(by: OperatorPrincipal, agentId: string, reason?: string): Promise<Reactivation> {
     const { agents, store, live } = this.#parts;
     const scope = agentScope(by.tenant_id, agentId);
     // What is not in the store could not be closed there, and would be open again after the next start.
     await this.settled();
     await this.#unsaved.writeNow(incidentKey(scope, ''));
-    const outcome = await agents.reactivate(scope, by, () => this.#forget(by.tenant_id, agentId));
+    const outcome = await agents.reactivate(scope, by, () => this.#forget(by.tenant_id, agentId), reason);
     if (outcome !== 'already_active') {
       const { items } = await store.incidents({
         tenant_id: by.tenant_id,
