@@ -108,6 +108,27 @@ describe.skipIf(redisMissing !== null)('the limiter in Redis', () => {
     expect(await connection.client.dbsize()).toBe(0);
   });
 
+  it('corrects and seeds the day of a gateway whose clock is hours behind that of Redis', async () => {
+    const connection = open();
+    await connection.open();
+    const limiter = limiterOf(connection, 5_000);
+    const windowMs = 24 * 3_600_000;
+    // Over for two hours by the clock of Redis, and not by the gateway's.
+    const startMs = Date.now() - windowMs - 2 * 3_600_000;
+    const day = (amount: number): LimitWindow => ({ ...month(amount), windowMs, startMs });
+    const used = async () => (await limiter.look([day(0)]))[0]?.used;
+    await limiter.take([day(50)]);
+    await limiter.correct([day(-20)]);
+    expect(await used()).toBe(30);
+    await limiter.seed([day(70)]);
+    expect(await used()).toBe(70);
+    await connection.client.flushall();
+    await limiter.seed([day(40)]);
+    expect(await used()).toBe(40);
+    for (const key of await connection.client.keys('*'))
+      expect(await connection.client.pttl(key)).toBeGreaterThan(3_500_000);
+  });
+
   it('is one round trip for all windows, and sends the script once for each connection', async () => {
     const connection = open();
     await connection.open();

@@ -75,7 +75,7 @@ end
 local function whole(number) return string.format('%.0f', number) end
 
 -- Every key expires: a sliding counter once both its buckets are past, a calendar one an hour after its end, for
--- corrections of calls that ran across it.
+-- corrections of calls that ran across it, or after its last change: a gateway whose clock is behind counts on.
 local function save(counter)
   local own = counter.own
   redis.call('HSET', counter.key, gateway, whole(counter.start) .. ' ' .. whole(own.c) .. ' ' .. whole(own.p))
@@ -144,8 +144,7 @@ for i = 1, #KEYS do
   local counter, at = counterOf(i)
   local taken = tonumber(ARGV[at + 4]) or now
   local amount = tonumber(ARGV[at + 5])
-  local isOver = counter.isCalendar and counter.start + counter.window + ${CALENDAR_GRACE_MS} <= now
-  if (counter.isStored or amount > 0) and not isOver then
+  if counter.isStored or amount > 0 then
     if counter.isCalendar or taken - taken % counter.window >= counter.start then
       counter.own.c = apply(counter.own.c, amount)
     elseif taken - taken % counter.window == counter.start - counter.window then
