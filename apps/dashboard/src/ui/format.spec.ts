@@ -13,6 +13,7 @@ import {
   formatUntil,
   formatUsd,
   formatWait,
+  formatZone,
   plural,
   truncateMiddle,
 } from './format';
@@ -21,6 +22,11 @@ describe('format', () => {
   it('gives an exact time its date and its zone', () => {
     const text = formatExact(Date.UTC(2026, 10, 22, 12, 48, 32));
     expect(text).toMatch(/^2[123] Nov 2026, \d\d:\d\d:32 (UTC|GMT|[A-Z]{2,5})/);
+  });
+
+  it('names the zone of a clock as exact times do, in summer and in winter', () => {
+    for (const atMs of [Date.UTC(2026, 0, 1, 12), Date.UTC(2026, 6, 1, 12)])
+      expect(formatExact(atMs)).toMatch(new RegExp(` ${formatZone(atMs).replace('+', '\\+')}$`));
   });
 
   it('speaks of time as people do, and of the future as now', () => {

@@ -36,6 +36,10 @@ const exact = new Intl.DateTimeFormat('en-GB', {
 /** "22 Nov 2026, 08:48:32 UTC", in the reader's zone: can be read out to somebody in another. */
 export const formatExact = (atMs: number): string => exact.format(atMs);
 
+/** "UTC", "CEST", "GMT+5:45": the reader's zone at that time, as exact times end. For a column of clocks. */
+export const formatZone = (atMs: number): string =>
+  exact.formatToParts(atMs).find(({ type }) => type === 'timeZoneName')?.value ?? '';
+
 const clock = new Intl.DateTimeFormat('en-GB', {
   hour: '2-digit',
   minute: '2-digit',

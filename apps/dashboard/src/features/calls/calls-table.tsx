@@ -7,7 +7,17 @@ import { type ReactNode, useRef, useState } from 'react';
 import type { LlmCall } from '#contracts';
 import { useRowFocus } from '../../app/keyboard/use-row-focus';
 import { useScrollPlace } from '../../app/use-scroll-place';
-import { cx, ListFoot, NewPill, RowSpacer, StickyTh, useIsPhone, useOverscan } from '../../ui';
+import {
+  cx,
+  formatZone,
+  ListFoot,
+  NewPill,
+  RowSpacer,
+  StickyTh,
+  useIsPhone,
+  useNow,
+  useOverscan,
+} from '../../ui';
 import { CallCard, type CallColumn, CallRow, modelPlace } from './call-row';
 import { type Calls, useHeldCalls } from './use-calls';
 
@@ -132,10 +142,12 @@ export function CallsTable(props: CallsTableProps) {
 }
 
 function Head({ hides }: { hides: readonly CallColumn[] }) {
+  const zone = useNow(formatZone);
   return (
     <thead className="sticky top-0 z-10">
       <tr aria-rowindex={1}>
-        <StickyTh className="w-28 @max-md:w-20">Ended</StickyTh>
+        {/* In a narrow column the zone has a line of its own. */}
+        <StickyTh className="w-30 @max-md:w-20 @max-md:whitespace-normal">Ended, {zone}</StickyTh>
         <StickyTh className="w-30">Decision</StickyTh>
         {hides.includes('agent') ? null : <StickyTh>Agent</StickyTh>}
         <StickyTh className={modelPlace(hides)}>Model</StickyTh>
