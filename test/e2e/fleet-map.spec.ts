@@ -16,6 +16,8 @@ const WAIT_MS = 20_000;
 const TABS_MAX = 12;
 /** More than are drawn as elements of their own. */
 const MANY_COUNT = 1_600;
+/** One to ask for it, one to draw it, and some to spare. */
+const FRAMES_OF_A_FIT = 10;
 /** Of the page, while which somebody watches whether anything flashes. */
 const BEATS = 4;
 const BEAT_MS = 550;
@@ -187,6 +189,68 @@ test('the map that somebody looks at stays as it is when its fleet becomes a cro
   await page.context().close();
   await other.stop();
 });
+
+/**
+ * From when the map has its buttons its frames wait, as on a busy machine, so that it is not brought into view yet:
+ * `releaseFrames()` lets them go and resolves once they, and what they ask for, are over.
+ */
+const HOLD_FRAMES = `{
+  const frame = window.requestAnimationFrame.bind(window);
+  const waiting = [];
+  let isHolding = false;
+  window.requestAnimationFrame = (callback) => (isHolding ? waiting.push(callback) : frame(callback));
+  new MutationObserver((_changes, observer) => {
+    if (!document.querySelector('.react-flow__controls')) return;
+    isHolding = true;
+    observer.disconnect();
+  }).observe(document, { childList: true, subtree: true });
+  window.releaseFrames = async () => {
+    isHolding = false;
+    const count = waiting.length;
+    for (const callback of waiting.splice(0)) frame(callback);
+    for (let left = ${FRAMES_OF_A_FIT}; left > 0; left -= 1) await new Promise((settle) => frame(settle));
+    return count;
+  };
+}`;
+
+test.each<[string, (page: Page) => Promise<void>]>([
+  ['the button', (page) => page.getByRole('button', { name: 'Zoom In' }).click()],
+  ['the keyboard', (page) => page.getByRole('button', { name: 'Zoom In' }).press('Enter')],
+  [
+    'dragging',
+    async (page) => {
+      const pane = await page.locator('.react-flow__pane').boundingBox();
+      const [x, y] = [Number(pane?.x) + Number(pane?.width) - 20, Number(pane?.y) + 20];
+      await page.mouse.move(x, y);
+      await page.mouse.down();
+      await page.mouse.move(x - 60, y + 40, { steps: 3 });
+      await page.mouse.up();
+    },
+  ],
+])(
+  'the view that somebody chose by %s before the map was brought into view stays theirs',
+  async (_way, choose) => {
+    const context = await browser.newContext({ viewport: SIZES.desktop, reducedMotion: 'reduce' });
+    context.setDefaultTimeout(WAIT_MS);
+    const page = await context.newPage();
+    await logIn(page, gateway, 'ana');
+    await page.addInitScript(HOLD_FRAMES);
+    await page.goto(`${gateway.url}/fleet`);
+    await expect.poll(() => page.getByTestId('fleet-node').count()).toBe(CROWD_COUNT);
+    const view = () => page.locator('.react-flow__viewport').evaluate((it: any) => it.style.transform);
+    const untouched = await view();
+    await choose(page);
+    const chosen = await view();
+    expect(chosen).not.toBe(untouched);
+    // Something did wait for a frame.
+    expect(await page.evaluate<number>('releaseFrames()')).toBeGreaterThan(0);
+    expect(await view()).toBe(chosen);
+
+    await page.getByRole('button', { name: 'Fit View' }).click();
+    await expect.poll(view).not.toBe(chosen);
+    await context.close();
+  },
+);
 
 /** How opaque what marks the looping agent was, looked at in every frame of some beats. */
 const opacities = (page: Page): Promise<string[]> =>

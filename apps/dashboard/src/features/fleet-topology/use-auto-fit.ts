@@ -1,5 +1,5 @@
 /** Keeps the whole fleet in view until somebody moves the map; from then on the view is theirs. */
-import { useReactFlow, useStore } from '@xyflow/react';
+import { useReactFlow, useStore, useStoreApi } from '@xyflow/react';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { extentOf, type PlacedFleet } from './fleet-layout';
 
@@ -8,7 +8,7 @@ const FIT = { padding: { left: '60px', right: '32px', y: '32px' }, maxZoom: 1 } 
 const GLIDE_MS = 300;
 
 export interface AutoFit {
-  /** Until it was, nobody knows how much of a card can be read. */
+  /** Brought into view, or moved by somebody. Until then nobody knows how much of a card can be read. */
   isFitted: boolean;
   onInit: () => void;
   onMoveStart: (event: MouseEvent | TouchEvent | null) => void;
@@ -20,6 +20,7 @@ export interface AutoFit {
 
 export function useAutoFit(placed: PlacedFleet): AutoFit {
   const flow = useReactFlow();
+  const store = useStoreApi();
   const isTheirs = useRef(false);
   const hasFitted = useRef(false);
   const [isFitted, setIsFitted] = useState(false);
@@ -32,19 +33,28 @@ export function useAutoFit(placed: PlacedFleet): AutoFit {
     if (isTheirs.current || width === 0 || right === 0) return;
     const calm = matchMedia('(prefers-reduced-motion: reduce)').matches || !hasFitted.current;
     hasFitted.current = true;
-    requestAnimationFrame(() => void flow.fitView({ ...FIT, duration: calm ? 0 : GLIDE_MS }));
+    requestAnimationFrame(() => {
+      if (!isTheirs.current) void flow.fitView({ ...FIT, duration: calm ? 0 : GLIDE_MS });
+    });
   }, [right, bottom, width, height, flow]);
+
+  const leaveToThem = () => {
+    isTheirs.current = true;
+    setIsFitted(true);
+    // React Flow does what it was asked for some frames later, and would still do it.
+    store.setState({ fitViewQueued: false });
+  };
 
   return {
     isFitted,
-    onInit: () => void flow.fitView(FIT).finally(() => setIsFitted(true)),
+    onInit: () => {
+      if (!isTheirs.current) void flow.fitView(FIT).finally(() => setIsFitted(true));
+    },
     /** React Flow gives no event for movements of our own. */
     onMoveStart: (event) => {
-      if (event) isTheirs.current = true;
+      if (event) leaveToThem();
     },
-    onZoom: () => {
-      isTheirs.current = true;
-    },
+    onZoom: leaveToThem,
     onFitView: () => {
       isTheirs.current = false;
     },
