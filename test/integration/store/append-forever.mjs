@@ -26,7 +26,7 @@ async function appendForever() {
         entropy_score: 1,
         entropy_severity: 'normal',
         window_size: 1,
-        body: JSON.stringify({ filler: 'x'.repeat(900) }),
+        body: JSON.stringify({ cognition: { intent: 'x'.repeat(900) } }),
       },
     ]);
     await print(`${commit?.seq}\n`);

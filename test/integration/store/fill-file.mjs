@@ -23,7 +23,7 @@ for (let isTaken = true; isTaken; ) {
     entropy_score: 1,
     entropy_severity: /** @type {const} */ ('normal'),
     window_size: 1,
-    body: JSON.stringify({ filler: 'x'.repeat(8_000) }),
+    body: JSON.stringify({ cognition: { intent: 'x'.repeat(8_000) } }),
   }));
   isTaken = await store.appendSteps(rows).then(
     () => true,
