@@ -75,7 +75,11 @@ const stepRow = (traceId: string, isHeld: boolean): StepRow => ({
   entropy_score: 1,
   entropy_severity: 'normal',
   window_size: 1,
-  body: JSON.stringify({ meta: { trace_id: traceId }, action: { status: 'pending' } }),
+  body: JSON.stringify({
+    meta: { trace_id: traceId },
+    cognition: { intent: 'i' },
+    action: { status: 'pending' },
+  }),
 });
 
 it('publishes every message once and in order through pauses and resumes under load', async () => {
