@@ -188,6 +188,14 @@ describe('SchemaInterceptor', () => {
     });
   });
 
+  test('stores what the agent reported, also where a field of it is dropped, and its own score beside it', async () => {
+    const reported = log('1', { cognition: { intent: 'i', entropy_score: 0.9 } });
+    await gateway.send(reported, { ...log('2', { cognition: reported.cognition }), contol: true });
+    for (const { body } of gateway.stored)
+      expect(JSON.parse(body).cognition).toEqual({ intent: 'i', entropy_score: 0.9 });
+    expect(gateway.stored.map(({ entropy_score }) => entropy_score)).toEqual([1, 0.5]);
+  });
+
   test('[FR-9.8-] keeps the reported score when none can be computed, and logs that as the requirement names it', async () => {
     gateway = build({ trackerForgetsAgents: true });
     await gateway.send(log('1', { cognition: { intent: 'i', entropy_score: 0.9 } }));

@@ -200,7 +200,8 @@ export class SchemaInterceptor {
     commit: OpenCommit,
   ): Prepared {
     const { log, hash, warnings } = message;
-    const isAsSent = warnings.length === 0;
+    // Before the score is in it. Where something was dropped, what is left is stored.
+    const body = warnings.length === 0 ? message.serialised : JSON.stringify(log);
     const { clock, config, tracker, memory, events } = this.#parts;
     const traceId = log.meta.trace_id;
     const recognition = memory.recognise(tenantId, traceId, hash);
@@ -243,7 +244,7 @@ export class SchemaInterceptor {
       entropy_score: log.cognition.entropy_score ?? 1,
       entropy_severity: severity,
       window_size: scored.ok ? scored.window_size : 0,
-      body: isAsSent ? message.serialised : JSON.stringify(log),
+      body,
     };
     return { kind: 'scored', key: ownKey, window: tracker.snapshot(slot), row, log, warnings };
   }

@@ -28,7 +28,7 @@ const BATCH_BYTES_MAX = 4 * 1024 * 1024;
 const ROW_BYTES = 256;
 
 const NUMBER_COLUMNS: readonly string[] = ['received_at_ms', 'held', 'entropy_score', 'window_size'];
-/** Places in STEP_COLUMNS. Apart, since a type that is known beforehand is asked for in a hundredth of the time. */
+/** Places in STEP_COLUMNS. Apart, since to compare a type with one that only the run knows is a call out of compiled code. */
 const NUMBERS_AT = placesOf((column) => NUMBER_COLUMNS.includes(column));
 const TEXTS_AT = placesOf((column) => !NUMBER_COLUMNS.includes(column));
 
