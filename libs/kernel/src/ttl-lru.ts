@@ -55,7 +55,7 @@ export class TtlLru<K, V> {
   get(key: K): V | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
-    const steadyMs = this.#options.clock.steadyMs();
+    const steadyMs = this.#nowMs();
     if (steadyMs - entry.touchedMs > this.#options.idleMs) {
       this.#evict(entry, 'idle');
       return undefined;
@@ -69,12 +69,12 @@ export class TtlLru<K, V> {
   peek(key: K): V | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
-    return this.#options.clock.steadyMs() - entry.touchedMs > this.#options.idleMs ? undefined : entry.value;
+    return this.#nowMs() - entry.touchedMs > this.#options.idleMs ? undefined : entry.value;
   }
 
   /** Inserts or replaces, marked as just used; may evict. O(1) amortised. */
   set(key: K, value: V): void {
-    const steadyMs = this.#options.clock.steadyMs();
+    const steadyMs = this.#nowMs();
     const existing = this.#entries.get(key);
     if (existing !== undefined) {
       const change = this.#weightOf(value) - this.#weightOf(existing.value);
@@ -123,7 +123,7 @@ export class TtlLru<K, V> {
 
   /** Evicts entries idle too long, oldest first. @param countMax most to evict in this call */
   evictIdle(countMax = Number.POSITIVE_INFINITY): number {
-    const steadyMs = this.#options.clock.steadyMs();
+    const steadyMs = this.#nowMs();
     let evicted = 0;
     while (evicted < countMax && this.#oldest && steadyMs - this.#oldest.touchedMs > this.#options.idleMs) {
       this.#evict(this.#oldest, 'idle');
@@ -135,6 +135,12 @@ export class TtlLru<K, V> {
   /** Least recently touched first; does not touch. */
   *entries(): IterableIterator<[K, V]> {
     for (let entry = this.#oldest; entry; entry = entry.newer) yield [entry.key, entry.value];
+  }
+
+  /** Where nothing grows idle there is no time to ask for. */
+  #nowMs(): number {
+    const { idleMs, clock } = this.#options;
+    return idleMs === Number.POSITIVE_INFINITY ? 0 : clock.steadyMs();
   }
 
   #weightOf(value: V): number {

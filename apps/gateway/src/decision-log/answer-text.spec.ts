@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { AGENT_CONTROL_STATES, acceptedAnswerSchema, type IngestAnswer, SEVERITIES } from '#contracts';
-import { answersText, answerText } from './answer-text.js';
+import { answersText, answerText, asciiText } from './answer-text.js';
 
 const accepted = fc.record(
   {
@@ -37,6 +37,23 @@ test('is what JSON.stringify writes', () => {
     fc.property(answers, (results) => {
       expect(results.map(answerText)).toEqual(results.map((answer) => JSON.stringify(answer)));
       expect(answersText(results)).toBe(JSON.stringify({ results }));
+    }),
+  );
+});
+
+test('is called ASCII where it has a byte for each character', () => {
+  const entropy = { score: 0.8, severity: 'normal' as const, window_size: 5 };
+  const control = { state: 'active' as const, directives: [] };
+  const answerOf = (traceId: string, sessionId: string) =>
+    ({ status: 'accepted', trace_id: traceId, session_id: sessionId, entropy, control }) as const;
+  expect(asciiText(answerOf('t-1', 's 1~'))).toBe(JSON.stringify(answerOf('t-1', 's 1~')));
+  for (const id of ['é', '会話', '\u2028', '"', '\\', '\n', '\x7f'])
+    expect([asciiText(answerOf(id, 's')), asciiText(answerOf('t', id))]).toEqual([null, null]);
+  fc.assert(
+    fc.property(accepted, (answer) => {
+      const text = asciiText(answer as IngestAnswer);
+      expect(text ?? answerText(answer as IngestAnswer)).toBe(JSON.stringify(answer));
+      if (text !== null) expect(Buffer.byteLength(text)).toBe(text.length);
     }),
   );
 });

@@ -4,8 +4,7 @@
  */
 import type { AcceptedAnswer, IngestAnswer } from '#contracts';
 
-export const answerText = (answer: IngestAnswer): string =>
-  isOrdinary(answer) ? acceptedText(answer) : JSON.stringify(answer);
+export const answerText = (answer: IngestAnswer): string => asciiText(answer) ?? JSON.stringify(answer);
 
 export const answersText = (results: readonly IngestAnswer[]): string =>
   `{"results":[${results.map(answerText).join(',')}]}`;
@@ -16,13 +15,14 @@ const isOrdinary = (answer: IngestAnswer): answer is AcceptedAnswer =>
   answer.control.state === 'active' &&
   answer.control.directives.length === 0;
 
-/** Nothing that JSON escapes. */
+/** ASCII, and nothing that JSON escapes. */
 const PLAIN = /^[ !#-[\]-~]*$/;
 
-const quoted = (text: string): string => (PLAIN.test(text) ? `"${text}"` : JSON.stringify(text));
-
-function acceptedText({ trace_id, session_id, entropy }: AcceptedAnswer): string {
-  const ids = `"trace_id":${quoted(trace_id)},"session_id":${quoted(session_id)}`;
+/** A byte for each character. Null: not the ordinary answer, or not of ids that JSON writes as they are. */
+export function asciiText(answer: IngestAnswer): string | null {
+  if (!isOrdinary(answer)) return null;
+  const { trace_id, session_id, entropy } = answer;
+  if (!PLAIN.test(trace_id) || !PLAIN.test(session_id)) return null;
   const { score, severity, window_size } = entropy;
-  return `{"status":"accepted",${ids},"entropy":{"score":${score},"severity":"${severity}","window_size":${window_size}},"control":{"state":"active","directives":[]}}`;
+  return `{"status":"accepted","trace_id":"${trace_id}","session_id":"${session_id}","entropy":{"score":${score},"severity":"${severity}","window_size":${window_size}},"control":{"state":"active","directives":[]}}`;
 }

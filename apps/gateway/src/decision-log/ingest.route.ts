@@ -21,7 +21,7 @@ import type { PlainHead } from '../fast-lane/plain-head.js';
 import type { PlainAnswer } from '../fast-lane/plain-message.js';
 import { requireWithin } from '../json-bounds.js';
 import { type AnswerError, type RawRoute, sendJson } from '../raw-routes.js';
-import { answersText, answerText } from './answer-text.js';
+import { answersText, answerText, asciiText } from './answer-text.js';
 import { requireBatchSize } from './batch-size.js';
 import { type BodyLimits, noRoom, readBody, type TakeBytes } from './body-reader.js';
 import { findDuplicateKey } from './duplicate-key.js';
@@ -65,24 +65,19 @@ const FORMATS = new Map<string, BodyFormat>([
 const RETRY_AFTER_SECONDS: Record<IngestRefusal, number> = { store_busy: 1, store_full: 5, draining: 2 };
 
 export function ingestRoute(parts: IngestRouteParts): RawRoute & LaneRoute {
-  const answer = (asked: Asked, read: ReadBody): Promise<PlainAnswer> =>
-    ingest(parts, asked, read).catch((error: unknown) => {
-      if (error instanceof ObservatoryError) parts.events.refused(error.code);
-      return parts.answerError(error, { method: 'POST', url: PATH });
-    });
   return {
     handles: (method, url) =>
       method === 'POST' && url.startsWith(PATH) && (url.length === PATH.length || url[PATH.length] === '?'),
     handle: (request, response) => {
       const read: ReadBody = (take) => readBody(request, parts.limits, take);
-      answer(askedOf(request, parts.authenticate), read).then(({ status, text, headers }) =>
+      ingest(parts, askedOf(request, parts.authenticate), read).then(({ status, text, headers }) =>
         sendJson(response, status, text, headers),
       );
     },
     path: PATH,
     bodyBytesMax: parts.limits.bodyBytesMax,
     answer: (head, body) =>
-      answer(askedOfPlain(head, body, parts.senders), (take) => {
+      ingest(parts, askedOfPlain(head, body, parts.senders), (take) => {
         if (!take(body.length)) throw noRoom();
         return body;
       }),
@@ -115,35 +110,39 @@ function askedOf({ headers }: IncomingMessage, authenticate: IngestRouteParts['a
   };
 }
 
+/** Answers whatever happens: never rejects. */
 async function ingest(parts: IngestRouteParts, asked: Asked, read: ReadBody): Promise<PlainAnswer> {
-  const principal = asked.sender();
-  if (principal === null) throw new ObservatoryError('unauthorized', AGENT_KEY_WANTED);
-  const format = bodyFormat(asked);
-  const refusal = parts.refusal();
-  if (refusal !== null) {
-    throw new ObservatoryError(refusal, undefined, { retryAfterSeconds: RETRY_AFTER_SECONDS[refusal] });
-  }
-  parts.rate.check(principal.key_id);
-  const { tenant_id } = principal;
+  let tenantId = '';
   let takenBytes = 0;
-  const take = (byteCount: number): boolean => {
-    if (!parts.bodyBytes.take(tenant_id, byteCount)) return false;
-    takenBytes += byteCount;
-    return true;
-  };
   try {
-    const coming = read(take);
+    const principal = asked.sender();
+    if (principal === null) throw new ObservatoryError('unauthorized', AGENT_KEY_WANTED);
+    tenantId = principal.tenant_id;
+    const format = bodyFormat(asked);
+    const refusal = parts.refusal();
+    if (refusal !== null) {
+      throw new ObservatoryError(refusal, undefined, { retryAfterSeconds: RETRY_AFTER_SECONDS[refusal] });
+    }
+    parts.rate.check(principal.key_id);
+    const coming = read((byteCount) => {
+      if (!parts.bodyBytes.take(tenantId, byteCount)) return false;
+      takenBytes += byteCount;
+      return true;
+    });
     const body = coming instanceof Promise ? await coming : coming;
     // The key may have been revoked while the body came.
     if (!parts.isInForce(principal)) throw new ObservatoryError('unauthorized', AGENT_KEY_WANTED);
     const startedMs = performance.now();
     const { messages, isBatch } = messagesIn(body, format);
     parts.rate.take(principal.key_id, messages.length);
-    const answers = await parts.interceptor.intercept(tenant_id, messages);
+    const answers = await parts.interceptor.intercept(tenantId, messages);
     parts.events.answered(performance.now() - startedMs);
     return isBatch ? batchAnswer(answers) : oneAnswer(answers[0] as IngestAnswer);
+  } catch (error) {
+    if (error instanceof ObservatoryError) parts.events.refused(error.code);
+    return parts.answerError(error, { method: 'POST', url: PATH });
   } finally {
-    parts.bodyBytes.giveBack(tenant_id, takenBytes);
+    if (takenBytes > 0) parts.bodyBytes.giveBack(tenantId, takenBytes);
   }
 }
 
@@ -219,6 +218,8 @@ const JSON_BOUNDS: JsonBounds = {
 };
 
 function oneAnswer(answer: IngestAnswer): PlainAnswer {
+  const ordinary = asciiText(answer);
+  if (ordinary !== null) return { status: 202, text: ordinary, byteCount: ordinary.length, headers: [] };
   if (answer.status === 'accepted') return jsonAnswer(202, answerText(answer));
   return answer.reason === 'invalid_json'
     ? jsonAnswer(400, JSON.stringify(invalidJson(answer)))

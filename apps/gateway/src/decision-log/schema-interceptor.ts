@@ -143,7 +143,11 @@ export class SchemaInterceptor {
           }
         }
       }
-      await this.#store(steps.splice(0), outcome);
+      // Written out: waiting in a function of its own would be one more turn of the microtask queue for every message.
+      if (steps.length > 0) {
+        const introductions = this.#conclude(steps, await this.#append(steps), outcome);
+        if (introductions.length > 0) await Promise.all(introductions);
+      }
       commit.succeed();
     } catch (error) {
       commit.fail(error);
@@ -249,19 +253,37 @@ export class SchemaInterceptor {
     return { kind: 'scored', key: ownKey, window: tracker.snapshot(slot), row, log, warnings };
   }
 
-  /** Stores, then publishes and answers, in order. `held` is decided in the turn that enqueues. */
-  async #store(steps: Placed<Scored>[], { answers, duplicates, heard }: Outcome): Promise<void> {
+  /** Stores, then publishes and answers, in order. */
+  async #store(steps: Placed<Scored>[], outcome: Outcome): Promise<void> {
     if (steps.length === 0) return;
-    const { store, desk, tracker } = this.#parts;
     let commits: StepCommit[];
     try {
-      for (const { what } of steps) what.row.held = desk.isHolding(what.key) ? 1 : 0;
-      commits = await store.appendSteps(steps.map(({ what }) => what.row));
+      commits = await this.#append(steps);
     } catch (error) {
-      for (const { what } of steps) tracker.forget(what.key);
+      for (const { what } of steps) this.#parts.tracker.forget(what.key);
       throw error;
     }
-    /** Whoever reads that a step is held can find its session, and let it go on. */
+    await Promise.all(this.#conclude(steps, commits, outcome));
+  }
+
+  /** `held` is decided in the turn that enqueues. */
+  #append(steps: readonly Placed<Scored>[]): Promise<StepCommit[]> {
+    const { store, desk } = this.#parts;
+    for (const { what } of steps) what.row.held = desk.isHolding(what.key) ? 1 : 0;
+    return store.appendSteps(steps.map(({ what }) => what.row));
+  }
+
+  /**
+   * Of steps that are stored.
+   *
+   * @returns what to wait for: whoever reads that a step is held can find its session, and let it go on
+   */
+  #conclude(
+    steps: readonly Placed<Scored>[],
+    commits: readonly StepCommit[],
+    { answers, duplicates, heard }: Outcome,
+  ): Promise<void>[] {
+    const { tracker } = this.#parts;
     const introductions: Promise<void>[] = [];
     for (const [index, { at, what }] of steps.entries()) {
       const { duplicate, seq } = commits[index] as StepCommit;
@@ -276,7 +298,7 @@ export class SchemaInterceptor {
         });
       } else answers[at] = this.#finish(what, seq, heard, introductions);
     }
-    if (introductions.length > 0) await Promise.all(introductions);
+    return introductions;
   }
 
   #finish(

@@ -137,13 +137,16 @@ function parsePlainHead(text: string): ParsedHead | null {
   const isKept = (said.get('connection') ?? 'keep-alive').toLowerCase() === 'keep-alive';
   if (!said.get('host') || length === undefined || !LENGTH.test(length) || !isKept) return null;
   const head = {
-    path,
+    path: ownText(path),
     authorization: said.get('authorization'),
     observatoryKey: said.get('x-observatory-key'),
-    contentType: said.get('content-type'),
+    contentType: said.has('content-type') ? ownText(said.get('content-type') as string) : undefined,
   };
   return { head, length, lengthAt };
 }
+
+/** Not a piece of the head: each message compares it, and pieces are compared by a call out of compiled code. */
+const ownText = (text: string): string => Buffer.from(text, 'latin1').toString('latin1');
 
 /** Where the text begins and ends without the blanks around it. Not by an expression, which would try every way to part them. */
 function withoutBlanks(text: string): [from: number, to: number] {

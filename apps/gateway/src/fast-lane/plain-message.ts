@@ -5,6 +5,8 @@ import { JSON_HEADERS } from '../errors/security-headers.js';
 export interface PlainAnswer {
   status: number;
   text: string;
+  /** Of the text, where that is known: to count them makes one text of its parts, which sending it does once more. */
+  byteCount?: number;
   /** Names and values in turns, besides those of every answer in JSON. */
   headers: readonly string[];
 }
@@ -18,27 +20,35 @@ const linesOf = (headers: readonly string[]): string => {
 const JSON_LINES = linesOf(JSON_HEADERS);
 
 /** @param keptMs how long the connection is kept for a next request; null: it ends with this answer */
-export function plainMessage({ status, text, headers }: PlainAnswer, keptMs: number | null): string {
+export function plainMessage(
+  { status, text, byteCount = Buffer.byteLength(text), headers }: PlainAnswer,
+  keptMs: number | null,
+): string {
   const connection =
     keptMs === null
       ? 'Connection: close'
       : `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(keptMs / 1_000)}`;
   return (
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${JSON_LINES}content-length: ${Buffer.byteLength(text)}\r\n` +
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${JSON_LINES}content-length: ${byteCount}\r\n` +
     `${linesOf(headers)}Date: ${dateNow()}\r\n${connection}\r\n\r\n${text}`
   );
 }
 
-let date = '';
-let dateSecond = 0;
+const SECOND_MS = 1_000;
 
-/** Made once a second, as every server does. */
+/** Empty once its second is over. */
+let date = '';
+
+/** Made once a second, as Node's own server does. */
 function dateNow(): string {
-  const nowMs = Date.now();
-  const second = Math.floor(nowMs / 1_000);
-  if (second !== dateSecond) {
-    dateSecond = second;
-    date = new Date(nowMs).toUTCString();
+  if (date === '') {
+    const now = new Date();
+    date = now.toUTCString();
+    setTimeout(forgetDate, SECOND_MS - now.getUTCMilliseconds()).unref();
   }
   return date;
+}
+
+function forgetDate(): void {
+  date = '';
 }

@@ -35,7 +35,8 @@ export class LoopingSessions<Loop extends { readonly at_ms: number }> {
 
   /** @returns false where it was not listed */
   delete(sessionId: string): boolean {
-    return this.#loops.delete(sessionId);
+    // Asked with every step, of agents of which most are in no loop.
+    return this.#loops.size > 0 && this.#loops.delete(sessionId);
   }
 
   forgetIdle(nowMs: number): void {
