@@ -1,7 +1,7 @@
 /** One connection of the fast lane, as long as it sends what is plain. @see fast-lane.ts for its states */
 import type { Socket } from 'node:net';
 import { withThisTurn } from '#kernel';
-import { endOfHead, type PlainHead, PlainHeads } from './plain-head.js';
+import { type PlainHead, PlainHeads } from './plain-head.js';
 import { type PlainAnswer, plainMessage } from './plain-message.js';
 
 export interface LaneRoute {
@@ -93,17 +93,16 @@ export class LaneConnection {
 
   /** @param bytes of a request, from its first on */
   #begin(bytes: Buffer): void {
-    const from = endOfHead(bytes);
-    const read = from === null ? null : this.#heads.read(bytes.toString('latin1', 0, from));
+    const read = this.#heads.read(bytes);
     const route = read && this.#options.routes.find(({ path }) => path === read.head.path);
     // Whole and alone: who sends its body later may be slow, or be refused by its head.
-    const isPlain = from !== null && read && route && bytes.length === from + read.byteCount;
+    const isPlain = read && route && bytes.length === read.bodyAt + read.byteCount;
     if (!isPlain || read.byteCount > route.bodyBytesMax) {
       this.#handOver(bytes);
       return;
     }
     this.#waitsSinceMs = null;
-    withThisTurn(() => route.answer(read.head, bytes.subarray(from)).then(this.#onAnswer));
+    withThisTurn(() => route.answer(read.head, bytes.subarray(read.bodyAt)).then(this.#onAnswer));
   }
 
   readonly #onAnswer = (answer: PlainAnswer): void => {

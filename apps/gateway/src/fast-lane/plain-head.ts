@@ -19,6 +19,8 @@ export interface PlainHead {
 export interface ReadHead {
   /** The same object for each head of a connection that says the same. */
   head: PlainHead;
+  /** Where the body begins. */
+  bodyAt: number;
   /** Of the body. */
   byteCount: number;
 }
@@ -38,7 +40,9 @@ const COLON = ':';
 const TAB = '\t';
 /** Without query or anything that would have to be decoded. */
 const PATH = /^(?:\/[A-Za-z0-9_-]+)+$/;
-const LENGTH = /^(?:0|[1-9]\d{0,8})$/;
+/** Of a length. */
+const DIGITS_MAX = 9;
+const LENGTH = new RegExp(`^(?:0|[1-9]\\d{0,${DIGITS_MAX - 1}})$`);
 
 /** Said of the connection or of the body's form: for who knows all that they may say. */
 const NOT_PLAIN: ReadonlySet<string> = new Set([
@@ -63,43 +67,62 @@ const ONCE: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Where the head ends that begins these bytes: the first byte of the body. Null: it is longer than it may be, or not all
- * of it is there.
+ * The heads of one connection: they differ in their body's length alone, mostly, and are then told by their bytes. Reading one
+ * anew takes more than ten times as long.
  */
-export function endOfHead(bytes: Buffer): number | null {
-  const end = bytes.indexOf(HEAD_END, 0, 'latin1') + HEAD_END.length;
-  return end < HEAD_END.length || end > HEAD_BYTES_MAX ? null : end;
+export class PlainHeads {
+  #known: KnownHead | null = null;
+
+  /** @returns null: the head that begins these bytes is not plain, too long, or not all there */
+  read(bytes: Buffer): ReadHead | null {
+    return (this.#known && readAgain(bytes, this.#known)) ?? this.#readAnew(bytes);
+  }
+
+  #readAnew(bytes: Buffer): ReadHead | null {
+    const bodyAt = bytes.indexOf(HEAD_END, 0, 'latin1') + HEAD_END.length;
+    if (bodyAt < HEAD_END.length || bodyAt > HEAD_BYTES_MAX) return null;
+    const plain = parsePlainHead(bytes.toString('latin1', 0, bodyAt));
+    if (plain === null) return null;
+    const { head, length, lengthAt } = plain;
+    this.#known = {
+      head,
+      before: Buffer.from(bytes.subarray(0, lengthAt)),
+      after: Buffer.from(bytes.subarray(lengthAt + length.length, bodyAt)),
+    };
+    return { head, bodyAt, byteCount: Number(length) };
+  }
 }
 
-/** The heads of one connection: they differ in their body's length alone, mostly, and are then not read anew. */
-export class PlainHeads {
-  /** What stands before and behind the length. */
-  #before = '';
-  #after = '';
-  #head: PlainHead | null = null;
+/** What stands before and behind the length. */
+interface KnownHead {
+  head: PlainHead;
+  before: Buffer;
+  after: Buffer;
+}
 
-  /**
-   * @param text with the empty line at its end, a character for each byte
-   * @returns null: not plain
-   */
-  read(text: string): ReadHead | null {
-    return this.#readAgain(text) ?? this.#readAnew(text);
+/** Null: it is another one. */
+function readAgain(bytes: Buffer, { head, before, after }: KnownHead): ReadHead | null {
+  if (!isAt(bytes, 0, before)) return null;
+  let at = before.length;
+  let byteCount = 0;
+  for (let digit = digitAt(bytes, at); digit !== null; digit = digitAt(bytes, at)) {
+    byteCount = byteCount * 10 + digit;
+    at += 1;
   }
+  const digitCount = at - before.length;
+  const isLength =
+    digitCount > 0 && digitCount <= DIGITS_MAX && (bytes[before.length] !== ZERO || digitCount === 1);
+  return isLength && isAt(bytes, at, after) ? { head, bodyAt: at + after.length, byteCount } : null;
+}
 
-  #readAgain(text: string): ReadHead | null {
-    if (this.#head === null || !text.startsWith(this.#before) || !text.endsWith(this.#after)) return null;
-    const length = text.slice(this.#before.length, text.length - this.#after.length);
-    return LENGTH.test(length) ? { head: this.#head, byteCount: Number(length) } : null;
-  }
+const isAt = (bytes: Buffer, at: number, part: Buffer): boolean =>
+  at + part.length <= bytes.length && bytes.compare(part, 0, part.length, at, at + part.length) === 0;
 
-  #readAnew(text: string): ReadHead | null {
-    const plain = parsePlainHead(text);
-    if (plain === null) return null;
-    this.#head = plain.head;
-    this.#before = text.slice(0, plain.lengthAt);
-    this.#after = text.slice(plain.lengthAt + plain.length.length);
-    return { head: plain.head, byteCount: Number(plain.length) };
-  }
+const ZERO = 0x30;
+
+function digitAt(bytes: Buffer, at: number): number | null {
+  const digit = (bytes[at] ?? 0) - ZERO;
+  return digit >= 0 && digit <= 9 ? digit : null;
 }
 
 interface ParsedHead {
