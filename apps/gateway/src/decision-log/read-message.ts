@@ -90,10 +90,13 @@ export function trimmed(bytes: Buffer): { text: string; bytes: Buffer | null } {
   return { text: inner, bytes: inner.length === text.length ? bytes : null };
 }
 
-/** Its own as far as the score reaches: what the sender holds stays as it was. */
+/**
+ * Its own as far as the score reaches: what the sender holds stays as it was. Not spread, since the score is added to it: V8 gives
+ * each object that is spread and then extended a shape of its own.
+ */
 const plainLog = (value: DecisionLog): ParsedLog => ({
   ok: true,
-  log: { ...value, cognition: { ...value.cognition } },
+  log: { ...value, cognition: Object.assign({}, value.cognition) },
   warnings: [],
 });
 
