@@ -117,3 +117,34 @@ test('a head that is plain is read by Node to the same end, whatever stands in i
   );
   expect(plainCount).toBeGreaterThan(50);
 });
+
+/** A head that is plain, with a length of its own. */
+const plainHead = fc
+  .tuple(fc.constantFrom('5', '12', '940'), fc.constantFrom('', 'Accept: */*\r\n', 'X-A: 5\r\nX-B: 12\r\n'))
+  .map(
+    ([length, more]) =>
+      `POST /v1/decision-logs HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\n${more}\r\n`,
+  );
+/** Some stretch of it, and what stands there instead. */
+const change = fc.record({
+  at: fc.nat(120),
+  length: fc.nat(4),
+  instead: fc.constantFrom('', '0', '5', '12', ' ', '\t', '\r\n', '\r\n\r\n', 'a', '+', ':', 'ÿ', 'x: y\r\n'),
+});
+
+test('what was read of an earlier head changes nothing about the next', () => {
+  let plainCount = 0;
+  fc.assert(
+    fc.property(plainHead, change, (first, { at, length, instead }) => {
+      const heads = new PlainHeads();
+      const known = heads.read(Buffer.from(first, 'latin1'));
+      expect(known).not.toBeNull();
+      const next = Buffer.from(first.slice(0, at) + instead + first.slice(at + length), 'latin1');
+      const anew = new PlainHeads().read(next);
+      expect(heads.read(next)).toEqual(anew);
+      if (anew !== null) plainCount += 1;
+    }),
+    { numRuns: 5_000 },
+  );
+  expect(plainCount).toBeGreaterThan(500);
+});
