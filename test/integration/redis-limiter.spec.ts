@@ -9,7 +9,10 @@ import {
   type RedisFailure,
   RedisRateLimiter,
 } from '#adapters/redis';
-import type { LimitWindow } from '#contracts';
+import { agentScope, type LimitWindow, NO_LIMITS } from '#contracts';
+import { budgetSeeds, limitWindows } from '#domain/policy';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '#kernel';
+import { FakeClock } from '#testing';
 import { type RedisServer, redisMissing, startRedis } from './start-redis.js';
 
 const PASSWORD = 'canary-redis-password-7f3a';
@@ -120,14 +123,57 @@ describe.skipIf(redisMissing !== null)('the limiter in Redis', () => {
     await limiter.take([day(50)]);
     await limiter.correct([day(-20)]);
     expect(await used()).toBe(30);
-    await limiter.seed([day(70)]);
+    await limiter.seed([day(70)], startMs);
     expect(await used()).toBe(70);
     await connection.client.flushall();
-    await limiter.seed([day(40)]);
+    await limiter.seed([day(40)], startMs);
     expect(await used()).toBe(40);
     for (const key of await connection.client.keys('*'))
       expect(await connection.client.pttl(key)).toBeGreaterThan(3_500_000);
   });
+
+  /** What is told was spent evenly, 100 a minute; of what is older than the two hours that are told nothing is known. */
+  it.each([
+    { minute: 20, ahead: 0, used: 6_000, later: 5_000 },
+    { minute: 20, ahead: -90, used: 6_000, later: 5_000 },
+    { minute: 20, ahead: 90, used: 6_000, later: 5_000 },
+    { minute: 50, ahead: -90, used: 5_500, later: 5_000 },
+    { minute: 50, ahead: 90, used: 5_500, later: 5_000 },
+    { minute: 20, ahead: -5 * 60, used: 6_000, later: 5_000 },
+    { minute: 20, ahead: 24 * 60, used: 6_000, later: 5_000 },
+    { minute: 1, ahead: -2, used: 6_000, later: 5_000 },
+  ])(
+    'seeds the hour at minute $minute of Redis by a gateway whose clock is $ahead minutes ahead',
+    async ({ minute, ahead, used, later }) => {
+      const connection = open();
+      await connection.open();
+      const clock = new FakeClock(Date.UTC(2026, 5, 15, 12, minute));
+      const limiter = new RedisRateLimiter({
+        client: connection.client,
+        gatewayId: 'gateway-1',
+        replyTimeoutMs: 5_000,
+        clock,
+      });
+      const agent = agentScope('default', 'agent-1');
+      const limits = { ...NO_LIMITS, budget_hour_usd: 1 };
+      const nowMs = clock.nowMs() + ahead * MINUTE_MS;
+      const hourMs = nowMs - (nowMs % HOUR_MS);
+      const spent = [
+        { hourMs, costMicroUsd: (100 * (nowMs - hourMs)) / MINUTE_MS },
+        { hourMs: hourMs - HOUR_MS, costMicroUsd: 6_000 },
+        { hourMs: hourMs - 2 * HOUR_MS, costMicroUsd: 1_000_000 },
+        { hourMs: hourMs - DAY_MS, costMicroUsd: 1_000_000 },
+      ];
+      const look = limitWindows(agent, limits, { requests: 0, tokens: 0, costMicroUsd: 0 }, nowMs);
+      const usedOf = async () => (await limiter.look(look))[0]?.used;
+      for (let time = 0; time < 2; time += 1) {
+        await limiter.seed(budgetSeeds(agent, limits, spent, nowMs), nowMs);
+        expect(await usedOf()).toBe(used);
+      }
+      clock.advance(10 * MINUTE_MS);
+      expect(await usedOf()).toBe(later);
+    },
+  );
 
   it('is one round trip for all windows, and sends the script once for each connection', async () => {
     const connection = open();
@@ -157,13 +203,13 @@ describe.skipIf(redisMissing !== null)('the limiter in Redis', () => {
     it('so that what each of them seeds adds up, however often they do', async () => {
       const place = month(0);
       for (let time = 0; time < 2; time += 1) {
-        await one.seed([seed(place, 300)]);
-        await two.seed([seed(place, 200)]);
+        await one.seed([seed(place, 300)], Date.now());
+        await two.seed([seed(place, 200)], Date.now());
       }
       expect(await usedOf(one, place)).toBe(500);
       await two.take([month(50)]);
-      await one.seed([seed(place, 310)]);
-      await two.seed([seed(place, 250)]);
+      await one.seed([seed(place, 310)], Date.now());
+      await two.seed([seed(place, 250)], Date.now());
       expect(await usedOf(two, place)).toBe(560);
     });
 

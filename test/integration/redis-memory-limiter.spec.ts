@@ -55,7 +55,7 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
     weight: 1,
     arbitrary: asked.map<Operation>((one) => (limiter, nowMs) => {
       const { limit: _limit, ...place } = toWindow(one, nowMs);
-      return limiter.seed([place]);
+      return limiter.seed([place], nowMs);
     }),
   },
 );

@@ -313,8 +313,8 @@ export function rateLimiterConformance(name: string, make: () => Promise<Limiter
           { ...changeOf(hour, 100), takenAtMs: place.nowMs() },
           changeOf(day(0, 0), 700),
         ];
-        await limiter.seed(seeds);
-        await limiter.seed(seeds);
+        await limiter.seed(seeds, place.nowMs());
+        await limiter.seed(seeds, place.nowMs());
         place.advance(HOUR_MS / 4);
         expect(await limiter.look([hour, day(1_000, 0)])).toMatchObject([{ used: 400 }, { used: 700 }]);
         expect((await limiter.take([day(1_000, 301)])).allowed).toBe(false);
@@ -322,7 +322,7 @@ export function rateLimiterConformance(name: string, make: () => Promise<Limiter
 
       it('never lowers what was counted meanwhile', async () => {
         await limiter.take([day(1_000, 800)]);
-        await limiter.seed([changeOf(day(0, 0), 700)]);
+        await limiter.seed([changeOf(day(0, 0), 700)], place.nowMs());
         expect(await usedOf(day(1_000, 0))).toBe(800);
       });
     });

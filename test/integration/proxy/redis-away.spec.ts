@@ -125,6 +125,22 @@ describe.skipIf(redisMissing !== null)('a gateway whose Redis forgets', () => {
     for (const status of [200, 429]) expect(await askCounted(agent)).toBe(status);
   });
 
+  test('knows it of the hour where its own clock is two hours behind that of Redis', async () => {
+    const clock = 'data:text/javascript,const{now}=Date;Date.now=()=>now()-7200000';
+    const behind = await startGateway({ env: { ...env, NODE_OPTIONS: `--import=${clock}` } });
+    try {
+      await vi.waitFor(async () => expect(await isConnected(behind)).toBe(true), SOON);
+      const agent = 'hourly';
+      await behind.operator('PATCH', `/v1/agents/${agent}/policy`, { budget_hour_usd: 2.5 * CALL_USD });
+      answerAtOnce();
+      for (const status of [200, 200, 429]) expect(await askCounted(agent, behind)).toBe(status);
+      await empty();
+      for (const status of [200, 429]) expect(await askCounted(agent, behind)).toBe(status);
+    } finally {
+      await behind.stop();
+    }
+  });
+
   describe('and which is not the only one', () => {
     let other: RunningGateway;
     const connected = (at: RunningGateway) =>

@@ -85,6 +85,18 @@ it('a budget that a call has taken of before it was told what had been spent kno
   expect(seeded).toContain(`${scope}\0budget_day 2500000`);
 });
 
+it('a budget that is told again knows of a call under way in the hour that the gateway took it, whatever time it is for the limiter', async () => {
+  const policy = { ...defaultPolicy('capped'), budget_hour_usd: 3 };
+  const { area, clock, seeded } = await startArea([policy], []);
+  const scope = agentScope('default', 'capped');
+  const nowMs = clock.nowMs();
+  const taken = { policy, tokens: 1, costMicroUsd: 500_000, nowMs, takenAtMs: nowMs + 1.5 * HOUR_MS };
+  const route = area.route({ onRevoked: () => {} } as never, () => false);
+  Object.defineProperty(route, 'running', { value: [{ scope, taken }] });
+  await area.budgets.seedAll();
+  expect(seeded).toEqual([`${scope}\0budget_hour 500000`]);
+});
+
 it('a budget that begins knows what had been spent, though the clock was a month ahead at the start', async () => {
   const policy = { ...defaultPolicy('capped'), budget_month_usd: 2 };
   const { area, clock, seeded } = await startArea([policy], ['capped'], 40 * DAY_MS);

@@ -138,18 +138,15 @@ export const LOOK = `${PRELUDE}
 return told(1, {})
 `;
 
+/** @param apply what becomes of the gateway's `own` part of a `counter`, in Lua, given `window`, `amount` and when it was `taken` */
 const change = (apply: string): string => `${PRELUDE}
-local function apply(before, amount) ${apply} end
 for i = 1, #KEYS do
   local counter, at = counterOf(i)
-  local taken = tonumber(ARGV[at + 4]) or now
+  local window, own = counter.window, counter.own
+  local taken = tonumber(ARGV[at + 4])
   local amount = tonumber(ARGV[at + 5])
   if counter.isStored or amount > 0 then
-    if counter.isCalendar or taken - taken % counter.window >= counter.start then
-      counter.own.c = apply(counter.own.c, amount)
-    elseif taken - taken % counter.window == counter.start - counter.window then
-      counter.own.p = apply(counter.own.p, amount)
-    end
+    ${apply}
     counter.isStored = true
     counter.isChanged = true
   end
@@ -161,7 +158,34 @@ return 1
 `;
 
 /** Own arguments: when it was taken (empty: now), amount. Adds, never below zero. */
-export const CORRECT = change('return math.max(0, before + amount)');
+export const CORRECT = change(`
+    taken = taken or now
+    local first = taken - taken % window
+    if counter.isCalendar or first >= counter.start then
+      own.c = math.max(0, own.c + amount)
+    elseif first == counter.start - window then
+      own.p = math.max(0, own.p + amount)
+    end
+`);
 
-/** The same, but raises to at least the amount. */
-export const SEED = change('return math.max(before, amount)');
+/**
+ * Own arguments: as those of CORRECT. Raises to at least the amount. Behind those of the last key what time it is for the gateway:
+ * when it was taken is by that clock. Where the two differ, a bucket of the gateway's lies across two of these, and each gets its
+ * share, as if the amount had been taken evenly until now; shares of the same bucket add up.
+ */
+export const SEED = change(`
+    local gatewayNow = tonumber(ARGV[#KEYS * ${ARGUMENTS_PER_KEY} + 3])
+    taken = taken or gatewayNow
+    local from = taken - taken % window
+    local to = math.max(from + 1, math.min(from + window, gatewayNow))
+    local function takenSince(time)
+      local share = (to + now - gatewayNow - time) / (to - from)
+      return math.ceil(amount * math.min(1, math.max(0, share)))
+    end
+    local c = counter.isCalendar and amount or takenSince(counter.start)
+    local p = counter.isCalendar and 0 or takenSince(counter.start - window) - c
+    local seeded = counter.seeded or { c = 0, p = 0 }
+    counter.seeded = { c = seeded.c + c, p = seeded.p + p }
+    own.c = math.max(own.c, counter.seeded.c)
+    own.p = math.max(own.p, counter.seeded.p)
+`);

@@ -92,8 +92,8 @@ export class RedisRateLimiter implements RateLimiter {
     await this.#change('observatoryLimitCorrect', changes);
   }
 
-  async seed(changes: readonly BucketChange[]): Promise<void> {
-    await this.#change('observatoryLimitSeed', changes);
+  async seed(changes: readonly BucketChange[], nowMs: number): Promise<void> {
+    await this.#change('observatoryLimitSeed', changes, nowMs);
   }
 
   async look(windows: readonly Omit<LimitWindow, 'amount'>[]): Promise<WindowState[]> {
@@ -108,10 +108,14 @@ export class RedisRateLimiter implements RateLimiter {
     );
   }
 
-  async #change(command: keyof LimitCommands, changes: readonly BucketChange[]): Promise<void> {
+  async #change(
+    command: keyof LimitCommands,
+    changes: readonly BucketChange[],
+    ...further: number[]
+  ): Promise<void> {
     if (changes.length === 0) return;
     for (const { amount } of changes) checkAmount(amount, Number.MIN_SAFE_INTEGER);
-    await this.#run(command, changes, ({ takenAtMs, amount }) => [takenAtMs ?? '', amount]);
+    await this.#run(command, changes, ({ takenAtMs, amount }) => [takenAtMs ?? '', amount], ...further);
   }
 
   /** @throws RedisFailure; RangeError before anything is sent */

@@ -29,7 +29,7 @@ export interface LimitWindow {
 
 /** What `correct` and `seed` change: one bucket of a counter. */
 export interface BucketChange extends Omit<LimitWindow, 'limit'> {
-  /** Sliding: any time within the bucket, by the limiter's clock (`LimitDecision.atMs`); absent: now. */
+  /** Sliding: any time within the bucket; absent: now. By the limiter's clock (`LimitDecision.atMs`), in a seed by the caller's. */
   takenAtMs?: number;
 }
 
@@ -69,8 +69,9 @@ export interface RateLimiter {
   correct(changes: readonly BucketChange[]): Promise<void>;
   /**
    * Raises what this gateway has taken to at least `amount`: restores from stored sums what a restart forgot, and may be repeated.
+   * @param nowMs by the caller's clock, which `takenAtMs` is of; the limiter's need not be the same
    */
-  seed(changes: readonly BucketChange[]): Promise<void>;
+  seed(changes: readonly BucketChange[], nowMs: number): Promise<void>;
   /** Reads without taking: states in the order asked. */
   look(windows: readonly Omit<LimitWindow, 'amount'>[]): Promise<WindowState[]>;
 }

@@ -136,7 +136,7 @@ export class AgentBudgets {
       if (taken === null || taken.takenAtMs === null || !isMeant(taken.policy)) continue;
       const hours = byAgent.get(scope) ?? [];
       hours.push({
-        hourMs: taken.takenAtMs - (taken.takenAtMs % HOUR_MS),
+        hourMs: taken.nowMs - (taken.nowMs % HOUR_MS),
         costMicroUsd: taken.costMicroUsd ?? UNKNOWN_COST_MICRO_USD,
       });
       byAgent.set(scope, hours);
@@ -148,9 +148,10 @@ export class AgentBudgets {
   async #seedLimits(scope: AgentScope, taken: readonly SpentHour[] = []): Promise<void> {
     const { agents, activity, limits, clock } = this.#parts;
     const spent = [...activity.hours(scope), ...taken];
-    const seeds = budgetSeeds(scope, agents.policy(scope), spent, clock.nowMs());
+    const nowMs = clock.nowMs();
+    const seeds = budgetSeeds(scope, agents.policy(scope), spent, nowMs);
     if (seeds.length === 0) return;
-    await limits.limiter.seed(seeds).catch(this.#parts.onLimiterFailed);
+    await limits.limiter.seed(seeds, nowMs).catch(this.#parts.onLimiterFailed);
   }
 
   /** What an alert of budgets knew ended with the last process: one of an agent that calls no more would never be over. */
