@@ -175,6 +175,27 @@ describe.skipIf(redisMissing !== null)('the limiter in Redis', () => {
     },
   );
 
+  it.each([-90, 90])(
+    'corrects the hour in which a gateway took whose clock is %i minutes ahead, where that is told by its clock',
+    async (ahead) => {
+      const connection = open();
+      await connection.open();
+      const clock = new FakeClock(Date.UTC(2026, 5, 15, 12, 30));
+      const limiter = new RedisRateLimiter({
+        client: connection.client,
+        gatewayId: 'gateway-1',
+        replyTimeoutMs: 5_000,
+        clock,
+      });
+      const nowMs = clock.nowMs() + ahead * MINUTE_MS;
+      for (const minutesAgo of [10, 40, 100]) {
+        const change = { ...hour(0, 100), takenAtMs: nowMs - minutesAgo * MINUTE_MS };
+        await limiter.correct([change], nowMs);
+      }
+      expect((await limiter.look([hour(0)]))[0]?.used).toBe(100 + 50);
+    },
+  );
+
   it('is one round trip for all windows, and sends the script once for each connection', async () => {
     const connection = open();
     await connection.open();

@@ -138,12 +138,19 @@ export const LOOK = `${PRELUDE}
 return told(1, {})
 `;
 
-/** @param apply what becomes of the gateway's `own` part of a `counter`, in Lua, given `window`, `amount` and when it was `taken` */
+/**
+ * Own arguments: when it was taken (empty: now), amount. Behind those of the last key what time it is for the gateway, where when it
+ * was taken is by that clock; else empty.
+ *
+ * @param apply what becomes of the gateway's `own` part of a `counter`, in Lua, given `amount`, `window` and when it was `taken`, by the
+ * clock that says `gatewayNow`
+ */
 const change = (apply: string): string => `${PRELUDE}
+local gatewayNow = tonumber(ARGV[#KEYS * ${ARGUMENTS_PER_KEY} + 3]) or now
 for i = 1, #KEYS do
   local counter, at = counterOf(i)
   local window, own = counter.window, counter.own
-  local taken = tonumber(ARGV[at + 4])
+  local taken = tonumber(ARGV[at + 4]) or gatewayNow
   local amount = tonumber(ARGV[at + 5])
   if counter.isStored or amount > 0 then
     ${apply}
@@ -157,10 +164,10 @@ end
 return 1
 `;
 
-/** Own arguments: when it was taken (empty: now), amount. Adds, never below zero. */
+/** Adds, never below zero. */
 export const CORRECT = change(`
-    taken = taken or now
-    local first = taken - taken % window
+    local here = taken + now - gatewayNow
+    local first = here - here % window
     if counter.isCalendar or first >= counter.start then
       own.c = math.max(0, own.c + amount)
     elseif first == counter.start - window then
@@ -169,13 +176,10 @@ export const CORRECT = change(`
 `);
 
 /**
- * Own arguments: as those of CORRECT. Raises to at least the amount. Behind those of the last key what time it is for the gateway:
- * when it was taken is by that clock. Where the two differ, a bucket of the gateway's lies across two of these, and each gets its
- * share, as if the amount had been taken evenly until now; shares of the same bucket add up.
+ * Raises to at least the amount. Where the clocks differ, a bucket of the gateway's lies across two of these, and each gets its share,
+ * as if the amount had been taken evenly until now; shares of the same bucket add up.
  */
 export const SEED = change(`
-    local gatewayNow = tonumber(ARGV[#KEYS * ${ARGUMENTS_PER_KEY} + 3])
-    taken = taken or gatewayNow
     local from = taken - taken % window
     local to = math.max(from + 1, math.min(from + window, gatewayNow))
     local function takenSince(time)

@@ -88,8 +88,8 @@ export class RedisRateLimiter implements RateLimiter {
     return describeDecision(windows, buckets, reply[1] === 1 ? null : refused, reply[0] as number, own);
   }
 
-  async correct(changes: readonly BucketChange[]): Promise<void> {
-    await this.#change('observatoryLimitCorrect', changes);
+  async correct(changes: readonly BucketChange[], nowMs?: number): Promise<void> {
+    await this.#change('observatoryLimitCorrect', changes, nowMs);
   }
 
   async seed(changes: readonly BucketChange[], nowMs: number): Promise<void> {
@@ -111,11 +111,11 @@ export class RedisRateLimiter implements RateLimiter {
   async #change(
     command: keyof LimitCommands,
     changes: readonly BucketChange[],
-    ...further: number[]
+    nowMs: number | undefined,
   ): Promise<void> {
     if (changes.length === 0) return;
     for (const { amount } of changes) checkAmount(amount, Number.MIN_SAFE_INTEGER);
-    await this.#run(command, changes, ({ takenAtMs, amount }) => [takenAtMs ?? '', amount], ...further);
+    await this.#run(command, changes, ({ takenAtMs, amount }) => [takenAtMs ?? '', amount], nowMs ?? '');
   }
 
   /** @throws RedisFailure; RangeError before anything is sent */

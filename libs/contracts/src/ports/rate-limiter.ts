@@ -29,7 +29,7 @@ export interface LimitWindow {
 
 /** What `correct` and `seed` change: one bucket of a counter. */
 export interface BucketChange extends Omit<LimitWindow, 'limit'> {
-  /** Sliding: any time within the bucket; absent: now. By the limiter's clock (`LimitDecision.atMs`), in a seed by the caller's. */
+  /** Sliding: any time within the bucket; absent: now. By the limiter's clock (`LimitDecision.atMs`), or the caller's where that is told. */
   takenAtMs?: number;
 }
 
@@ -65,8 +65,9 @@ export interface RateLimiter {
   /**
    * Adds `amount` (negative: a refund) to the bucket it was taken from, never below zero. A bucket that no window
    * counts any more stays as it is.
+   * @param nowMs by the caller's clock, where `takenAtMs` is of that
    */
-  correct(changes: readonly BucketChange[]): Promise<void>;
+  correct(changes: readonly BucketChange[], nowMs?: number): Promise<void>;
   /**
    * Raises what this gateway has taken to at least `amount`: restores from stored sums what a restart forgot, and may be repeated.
    * @param nowMs by the caller's clock, which `takenAtMs` is of; the limiter's need not be the same

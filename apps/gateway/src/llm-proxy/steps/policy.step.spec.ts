@@ -3,6 +3,7 @@ import {
   type AgentLimits,
   type AgentPolicy,
   agentScope,
+  type BucketChange,
   type LlmAnswer,
   type ModelPrice,
   type RateLimiter,
@@ -351,6 +352,25 @@ test('a budget that is set while a call is under way counts what that call cost,
     const windows = limitWindows(SCOPE, policy, { requests: 0, tokens: 0, costMicroUsd: 0 }, clock.nowMs());
     expect((await limiter.look(windows)).map(({ used }) => used)).toEqual([0, 27, 27, 27]);
   }
+});
+
+test('a budget that is set while a call is under way is told by which clock that call began', async () => {
+  const clock = new FakeClock();
+  const told: unknown[] = [];
+  const limiter = new MemoryRateLimiter({ clock });
+  limiter.correct = async (changes: readonly BucketChange[], nowMs?: number) => {
+    told.push([changes[0]?.takenAtMs, nowMs]);
+  };
+  let policy: AgentPolicy | null = null;
+  const step = policyStep({ ...usualParts(clock), agents: { restriction: () => policy }, limiter });
+  const startedAtMs = clock.nowMs();
+  const call = Object.assign(newCall(), { startedAtMs });
+  step.run?.(call);
+  policy = { ...defaultPolicy('agent-1'), budget_hour_usd: 1 };
+  clock.advance(60_000);
+  const said = answer({ text: 'done', finish: 'stop', usage: usage(20, 7) });
+  step.settle?.(Object.assign(call, { isAnswered: true, wasTakenUp: true, answer: said }));
+  expect(told).toEqual([[startedAtMs, clock.nowMs()]]);
 });
 
 test('what costs nothing is held back by no budget, however far it is overspent', () => {

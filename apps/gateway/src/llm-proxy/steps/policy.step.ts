@@ -252,14 +252,14 @@ function giveBack(
 const NOTHING_TAKEN = { requests: 0, tokens: 0, costMicroUsd: 0 } as const;
 
 /** A budget that was set while the call was under way began with what had been spent by then: the call's own cost comes on top. */
-function chargeNewBudgets({ agents, limiter, onLimiterFailed }: PolicyParts, call: ProxyCall): void {
+function chargeNewBudgets({ agents, limiter, clock, onLimiterFailed }: PolicyParts, call: ProxyCall): void {
   const policy = agents.restriction(call.scope);
   const { taken, startedAtMs } = call.unsettled ?? call;
   if (policy === null || policy === taken?.policy || !call.costMicroUsd) return;
   const limits = budgetsSetSince(taken?.policy ?? NO_LIMITS, policy);
   const windows = limitWindows(call.scope, limits, NOTHING_TAKEN, startedAtMs);
   const changes = corrections(windows, { costMicroUsd: call.costMicroUsd }, startedAtMs);
-  if (changes.length > 0) limiter.correct(changes).catch(onLimiterFailed);
+  if (changes.length > 0) limiter.correct(changes, clock.nowMs()).catch(onLimiterFailed);
 }
 
 const BUDGET_PERIODS: Partial<Record<LimitName, BudgetPeriod>> = {
