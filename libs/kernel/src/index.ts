@@ -2,6 +2,7 @@ export * from './brand.js';
 export * from './byte-pieces.js';
 export * from './canonical-json.js';
 export * from './change-queue.js';
+export * from './changes-of.js';
 export * from './circuit.js';
 export * from './clock.js';
 export * from './config-error.js';

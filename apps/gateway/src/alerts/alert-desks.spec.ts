@@ -17,6 +17,7 @@ import type { AlertsArea } from './alerts.area.js';
 import { failed, incidentOf, MemoryAlertStore, settle, startAlerts, WEBHOOK } from './alerts.fixture.js';
 
 const OTHER = { ...ADMIN, tenant_id: 'other' };
+const OTHER_ADMIN = { ...ADMIN, operator_id: 'eve' };
 const MAIL = alertChannelBodySchema.parse({
   kind: 'email',
   name: 'Mail',
@@ -136,6 +137,19 @@ describe('changing rules', () => {
     expect(area.rules.list('default')[0]?.firing).toEqual([]);
   });
 
+  it('to what they are already writes nothing', async () => {
+    const { area, store } = await startAlerts();
+    const before = area.rules.list('default')[0];
+    for (const patch of [{}, { name: undefined }, { name: before?.name, enabled: true, channel_ids: [] }])
+      expect(await area.rules.update(OTHER_ADMIN, 'default_kill_switch', patch)).toEqual(before);
+    expect([store.audited, [...store.docs]]).toEqual([[], []]);
+    await area.rules.update(OTHER_ADMIN, 'default_kill_switch', { name: 'Renamed', enabled: true });
+    expect(store.audited).toMatchObject([
+      { detail: { before: { name: before?.name }, after: { name: 'Renamed' } } },
+    ]);
+    expect(store.audited[0]?.detail.after).not.toHaveProperty('enabled');
+  });
+
   it('of two operators at once loses neither change', async () => {
     const { area } = await startAlerts();
     await Promise.all([
@@ -225,6 +239,26 @@ describe('a channel', () => {
       host: 'smtp.example.org',
     });
     expect(area.channels.list('default')[0]).toMatchObject({ name: 'Renamed', target: 'c@example.org' });
+  });
+
+  it('is changed and woken by what differs alone', async () => {
+    const { area, store, time, sent, script } = await startAlerts();
+    const { channel } = await area.channels.create(ADMIN, WEBHOOK);
+    await area.rules.update(ADMIN, 'default_kill_switch', { channel_ids: [channel.channel_id] });
+    script.answer = async () => failed();
+    area.monitor.note(incidentOf(time));
+    await settle();
+    const kept = [area.channels.list('default'), store.audited.length, sent.length, [...store.docs]];
+    const { allow_private: _, ...same } = WEBHOOK;
+    for (const patch of [{}, { allow_private: false }, same])
+      await area.channels.update(OTHER_ADMIN, channel.channel_id, patch);
+    await settle();
+    expect([area.channels.list('default'), store.audited.length, sent.length, [...store.docs]]).toEqual(kept);
+    await area.channels.update(OTHER_ADMIN, channel.channel_id, { ...same, name: 'Renamed' });
+    await settle();
+    expect(area.channels.list('default')[0]).toMatchObject({ name: 'Renamed', updated_by: 'eve' });
+    expect(store.audited.at(-1)?.detail.fields).toEqual(['name']);
+    expect(sent).toHaveLength(2);
   });
 
   it('does not send its password to another server than it was given for', async () => {

@@ -13,7 +13,7 @@ import {
   type SecretBox,
 } from '#contracts';
 import { type SendOutcome, testNotice } from '#domain/alerts';
-import type { ChangeQueue, Clock, IdSource } from '#kernel';
+import { type ChangeQueue, type Clock, changesOf, type IdSource } from '#kernel';
 import type { SettingsAudit } from '../auth/settings-audit.js';
 import { parseFields } from '../errors/field-errors.js';
 import { FairShare } from '../fair-share.js';
@@ -77,7 +77,8 @@ export class ChannelDesk {
   }
 
   /**
-   * Changes what is given, keeps what is not, takes away what is null; the kind stays.
+   * Changes what is given, keeps what is not, takes away what is null; the kind stays. A change of nothing writes nothing, and
+   * wakes nothing.
    * @throws ObservatoryError alert_channel_not_found, invalid_fields
    */
   update(by: OperatorPrincipal, channelId: string, patch: AlertChannelPatch): Promise<AlertChannel> {
@@ -96,7 +97,9 @@ export class ChannelDesk {
         Object.fromEntries(merged.filter(([, value]) => value !== null && value !== undefined)),
       );
       requirePlainUrl(body);
-      const channel = await this.#save(by, 'alert_channel.update', body, record, Object.keys(patch));
+      const changed = Object.keys(changesOf(patch, current ?? {}));
+      if (changed.length === 0) return this.#shown(record);
+      const channel = await this.#save(by, 'alert_channel.update', body, record, changed);
       queue.wakeChannel(channelId);
       return channel;
     });

@@ -8,7 +8,7 @@ import {
   type OperatorPrincipal,
 } from '#contracts';
 import type { RuleSettings } from '#domain/alerts';
-import { type ChangeQueue, type Clock, canonicalJson, type IdSource } from '#kernel';
+import { type ChangeQueue, type Clock, canonicalJson, changesOf, type IdSource } from '#kernel';
 import type { SettingsAudit } from '../auth/settings-audit.js';
 import type { AlertDocuments } from './alert-documents.js';
 
@@ -66,7 +66,10 @@ export class RuleDesk {
     });
   }
 
-  /** @throws ObservatoryError alert_rule_not_found; invalid_fields for a channel that is not there */
+  /**
+   * A change of nothing writes nothing.
+   * @throws ObservatoryError alert_rule_not_found; invalid_fields for a channel that is not there
+   */
   update(
     by: OperatorPrincipal,
     ruleId: string,
@@ -75,12 +78,12 @@ export class RuleDesk {
     return this.#parts.changes.run(by.tenant_id, async () => {
       const before = this.#required(by.tenant_id, ruleId);
       if (patch.channel_ids !== undefined) this.#requireChannels(by.tenant_id, patch.channel_ids);
-      const given = Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined));
-      const was = Object.fromEntries(
-        Object.keys(given).map((key) => [key, before[key as keyof RuleSettings]]),
-      );
-      const rule: RuleSettings = { ...before, ...given, updated_by: by.operator_id };
-      return this.#save(by, 'alert_rule.update', rule, { before: was, after: given });
+      const after = changesOf(patch, before);
+      const names = Object.keys(after) as (keyof RuleSettings)[];
+      if (names.length === 0) return this.#shown(by.tenant_id, before);
+      const was = Object.fromEntries(names.map((name) => [name, before[name]]));
+      const rule: RuleSettings = { ...before, ...after, updated_by: by.operator_id };
+      return this.#save(by, 'alert_rule.update', rule, { before: was, after });
     });
   }
 

@@ -55,7 +55,8 @@ export const ALERT_ROUTES: readonly Route[] = [
     path: '/v1/alert-rules/{rule_id}',
     tag: 'Alerts',
     summary: 'Change or mute an alert rule',
-    description: 'Any subset. The type stays: create another rule instead.',
+    description:
+      'Any subset. The type stays: create another rule instead. A change of nothing writes nothing, in the audit neither.',
     caller: 'configure',
     params: ruleParams,
     body: {
@@ -113,7 +114,7 @@ export const ALERT_ROUTES: readonly Route[] = [
     tag: 'Alerts',
     summary: 'Change an alert channel',
     description:
-      'What is absent stays, null takes away; a password has to be given again when its server changes. Closes its circuit.',
+      'What is absent stays, null takes away; a password has to be given again when its server changes. A change closes its circuit; one of nothing writes nothing.',
     caller: 'configure',
     params: channelParams,
     body: { content: { 'application/json': alertChannelPatchSchema }, example: { name: 'On call, nights' } },
