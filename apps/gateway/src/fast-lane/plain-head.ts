@@ -6,6 +6,7 @@
  *
  * @see RFC 9112, sections 2 to 6
  */
+import { ownText } from '#kernel';
 
 /** All that is read of a head but its body's length. */
 export interface PlainHead {
@@ -159,17 +160,16 @@ function parsePlainHead(text: string): ParsedHead | null {
   const length = said.get('content-length');
   const isKept = (said.get('connection') ?? 'keep-alive').toLowerCase() === 'keep-alive';
   if (!said.get('host') || length === undefined || !LENGTH.test(length) || !isKept) return null;
+  const contentType = said.get('content-type');
   const head = {
+    // Each message compares these two: pieces of the head would be compared by a call out of compiled code.
     path: ownText(path),
     authorization: said.get('authorization'),
     observatoryKey: said.get('x-observatory-key'),
-    contentType: said.has('content-type') ? ownText(said.get('content-type') as string) : undefined,
+    contentType: contentType && ownText(contentType),
   };
   return { head, length, lengthAt };
 }
-
-/** Not a piece of the head: each message compares it, and pieces are compared by a call out of compiled code. */
-const ownText = (text: string): string => Buffer.from(text, 'latin1').toString('latin1');
 
 /** Where the text begins and ends without the blanks around it. Not by an expression, which would try every way to part them. */
 function withoutBlanks(text: string): [from: number, to: number] {
