@@ -125,6 +125,24 @@ test('a change that names nothing to change writes nothing', async () => {
   expect([...agents.known('default')]).toEqual([]);
 });
 
+test('a change to what is already so writes nothing, and no more than it changes is in the audit', async () => {
+  const scope = agentScope('default', 'a');
+  const other = { ...ADMIN, operator_id: 'eve' };
+  const policy = await agents.patchPolicy(scope, { requests_per_minute: 5, tokens_per_minute: 9 }, ADMIN);
+  const killSwitch = await agents.patchKillSwitch(scope, { preset: 'strict' }, ADMIN);
+  const same = { requests_per_minute: 5, budget_day_usd: null, cache: policy.cache, reason: 'because' };
+  expect(await agents.patchPolicy(scope, same, other)).toEqual(policy);
+  for (const patch of [{ preset: 'strict' as const }, { threshold: 5 }])
+    expect(await agents.patchKillSwitch(scope, patch, other)).toEqual(killSwitch);
+  expect(await audited()).toHaveLength(2);
+  await agents.patchPolicy(scope, { ...same, tokens_per_minute: null }, other);
+  expect((await audited())[0]).toMatchObject({
+    operator_id: 'eve',
+    detail: { agent_id: 'a', tokens_per_minute: null, reason: 'because' },
+  });
+  expect((await audited())[0]?.detail).not.toHaveProperty('requests_per_minute');
+});
+
 test('the reason of a reactivation is in the audit', async () => {
   const scope = agentScope('default', 'a');
   await agents.patchPolicy(scope, { active: false, reason: 'stop' }, ADMIN);

@@ -20,7 +20,7 @@ import {
 } from '#contracts';
 import { applyKillSwitchPatch, DEFAULT_KILL_SWITCH } from '#domain/kill-switch';
 import { applyPolicyPatch, defaultPolicy } from '#domain/policy';
-import { ChangeQueue, type Clock, type Timer } from '#kernel';
+import { ChangeQueue, type Clock, changesOf, type Timer } from '#kernel';
 import type { Auditor, SettingsAudit } from '../../auth/settings-audit.js';
 import { FairShare } from '../../fair-share.js';
 import { UnsavedWrites } from '../../unsaved-writes.js';
@@ -153,15 +153,20 @@ export class AgentDirectory {
     by: OperatorPrincipal,
   ): Promise<AgentPolicy> {
     return this.#changes.run(scope, async () => {
-      if (isEmpty({ ...patch, reason: undefined })) return this.policy(scope);
-      requirePlace(this.#policies.fits(scope));
+      const { active, reason, ...given } = patch;
       const before = this.policy(scope);
+      const changed = changesOf(given, before);
+      // To stop one that is stopped may widen the stop, or give it another reason.
+      if (active === undefined && isEmpty(changed)) return before;
+      requirePlace(this.#policies.fits(scope));
       const after = applyPolicyPatch(before, patch, by.operator_id, this.#parts.clock.nowMs());
       await this.#save(scope, 'agent_policy', after);
-      if (patch.active === false) this.#widenKill(scope);
+      if (active === false) this.#widenKill(scope);
       const inForce = this.#putInForce(scope, after);
-      const { active, ...changed } = patch;
-      await this.#audit(scope, by, active === false ? 'agent.deactivate' : 'agent.policy', changed);
+      await this.#audit(scope, by, active === false ? 'agent.deactivate' : 'agent.policy', {
+        ...changed,
+        reason,
+      });
       return inForce;
     });
   }
@@ -173,12 +178,13 @@ export class AgentDirectory {
     by: OperatorPrincipal,
   ): Promise<AgentKillSwitch> {
     return this.#changes.run(scope, async () => {
-      if (isEmpty(patch)) return this.killSwitch(scope);
+      const before = this.killSwitch(scope);
+      const after = applyKillSwitchPatch(before, patch, by.operator_id, this.#parts.clock.nowMs());
+      const { updated_at_ms: _, updated_by: __, ...settings } = after;
+      if (isEmpty(changesOf(settings, before))) return before;
       const { tenantId } = splitAgentScope(scope);
       const isKnown = this.#killSwitches.has(scope);
       requirePlace(isKnown || this.#killSwitchPlaces.fits(tenantId, 1));
-      const before = this.killSwitch(scope);
-      const after = applyKillSwitchPatch(before, patch, by.operator_id, this.#parts.clock.nowMs());
       await this.#save(scope, 'kill_switch', after);
       this.#setKillSwitch(scope, after);
       await this.#audit(scope, by, 'agent.kill_switch', { ...patch });
@@ -313,8 +319,8 @@ function requirePlace(hasPlace: boolean): void {
   if (!hasPlace) throw new ObservatoryError('invalid_request', 'Too many agents have settings of their own.');
 }
 
-/** It names nothing to change: then nothing is written, in the audit neither, as with `PATCH /v1/config`. */
-const isEmpty = (patch: object): boolean => Object.values(patch).every((value) => value === undefined);
+/** Then nothing is written, in the audit neither, as with `PATCH /v1/config`. */
+const isEmpty = (changes: object): boolean => Object.keys(changes).length === 0;
 
 const stoppedAs = (
   { active, deactivated_by, deactivated_at_ms, deactivated_reason }: AgentPolicy,
