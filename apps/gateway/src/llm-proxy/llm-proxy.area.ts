@@ -83,7 +83,6 @@ export interface LlmProxyDependencies {
 }
 
 export class LlmProxyArea {
-  readonly audit: SettingsAudit;
   readonly agents: AgentDirectory;
   readonly upstreams: UpstreamDirectory;
   readonly prices: PriceBook;
@@ -137,10 +136,10 @@ export class LlmProxyArea {
       ...answerStore,
       onSaveFailed: (error) => events.failedOpen('continued_sessions', error),
     });
-    this.audit = new SettingsAudit(store, clock);
+    const audit = new SettingsAudit(store, clock);
     this.agents = new AgentDirectory({
       store: proxyStore,
-      audit: this.audit,
+      audit,
       clock,
       timer: systemTimer,
       onPolicy: (scope) => this.#waiting.lookAgain(scope),
@@ -153,11 +152,12 @@ export class LlmProxyArea {
     this.upstreams = new UpstreamDirectory({
       environment: parts.environmentUpstreams,
       store: proxyStore,
+      audit,
       secrets: parts.secrets,
       clock,
       onKeyLost: (name) => events.keyLost(name),
     });
-    this.prices = new PriceBook({ store: proxyStore, audit: this.audit, clock });
+    this.prices = new PriceBook({ store: proxyStore, audit, clock });
     this.budgets = new AgentBudgets({
       store: proxyStore,
       agents: this.agents,

@@ -1,9 +1,14 @@
 import { expect, it } from 'vitest';
 import { FakeClock } from '#testing';
+import { ADMIN, FakeAccessStore } from '../../auth/access.fixture.js';
+import { SettingsAudit } from '../../auth/settings-audit.js';
 import { UPSTREAMS_PER_TENANT_MAX, UpstreamDirectory } from './upstream-directory.js';
+
+const ACME = { ...ADMIN, tenant_id: 'acme' };
 
 function start() {
   const unread = async () => [];
+  const { audited, ...audit } = auditOf();
   const directory = new UpstreamDirectory({
     environment: [],
     store: {
@@ -12,13 +17,50 @@ function start() {
       deleteDocument: () => new Promise(setImmediate),
     },
     secrets: { seal: (text) => text, open: (text) => text },
-    clock: new FakeClock(0),
+    ...audit,
     onKeyLost: () => {},
   });
-  const put = (name: string, apiKey?: string) =>
-    directory.put('acme', name, { baseUrl: 'https://vllm.example/v1', kind: undefined, apiKey });
-  return { directory, put };
+  const put = (name: string, apiKey?: string | null, baseUrl = 'https://vllm.example/v1') =>
+    directory.put(ACME, name, { baseUrl, kind: undefined, apiKey });
+  return { directory, put, audited };
 }
+
+function auditOf() {
+  const [store, clock] = [new FakeAccessStore(), new FakeClock(0)];
+  return { audited: store.audited, audit: new SettingsAudit(store, clock), clock };
+}
+
+it('is in the audit with what was changed, without a key, and not where nothing was', async () => {
+  const { directory, put, audited } = start();
+  const added = await put('vllm', 'canary');
+  for (const apiKey of ['canary', undefined]) expect(await put('vllm', apiKey)).toEqual(added);
+  await put('vllm', null);
+  await put('vllm', undefined, 'https://vllm.example/v2');
+  await directory.remove(ACME, 'vllm');
+  await expect(directory.remove(ACME, 'vllm')).rejects.toMatchObject({ code: 'upstream_not_found' });
+  const ofVersion = (version: string, key: string) => [
+    'upstream.update',
+    { name: 'vllm', base_url: `https://vllm.example/${version}`, key },
+  ];
+  expect(audited.map(({ action, detail }) => [action, detail])).toEqual([
+    ofVersion('v1', 'ours'),
+    ofVersion('v1', 'caller'),
+    ofVersion('v2', 'caller'),
+    ['upstream.delete', { name: 'vllm' }],
+  ]);
+});
+
+it('that says what a default says is one of the tenant, and stays when the default changes', async () => {
+  const { directory, audited } = start();
+  const [given] = directory.list('acme').filter(({ name }) => name === 'openai');
+  await directory.put(ACME, 'openai', {
+    baseUrl: given?.base_url ?? '',
+    kind: given?.kind,
+    apiKey: undefined,
+  });
+  expect(directory.find('acme', 'openai')?.source).toBe('settings');
+  expect(audited).toHaveLength(1);
+});
 
 it('keeps the new key of an upstream that another operator changes at the same time', async () => {
   const { directory, put } = start();
@@ -45,13 +87,14 @@ it('keeps a key that was sealed with another secret, for the start that has it a
         throw new Error('sealed with another key');
       },
     },
-    clock: new FakeClock(0),
+    ...auditOf(),
     onKeyLost: () => {},
   });
   await directory.load();
   const put = (baseUrl: string, apiKey?: string | null) =>
-    directory.put('acme', 'vllm', { baseUrl, kind: undefined, apiKey });
+    directory.put(ACME, 'vllm', { baseUrl, kind: undefined, apiKey });
   expect((await put('https://vllm.example/v2')).key).toBe('caller');
+  await put('https://vllm.example/v3');
   await put('https://vllm.example/v3');
   await put('https://elsewhere.example/v3');
   await put('https://vllm.example/v3', 'new');
@@ -61,7 +104,7 @@ it('keeps a key that was sealed with another secret, for the start that has it a
 it('gives one that another operator removes at the same time, and that comes anew, not the key it had', async () => {
   const { directory, put } = start();
   await put('vllm', 'withdrawn');
-  await Promise.all([directory.remove('acme', 'vllm'), put('vllm')]);
+  await Promise.all([directory.remove(ACME, 'vllm'), put('vllm')]);
   expect(directory.find('acme', 'vllm')?.apiKey).toBeNull();
 });
 

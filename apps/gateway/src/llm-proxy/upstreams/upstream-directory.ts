@@ -4,12 +4,14 @@
  */
 import {
   ObservatoryError,
+  type OperatorPrincipal,
   type ProxyStore,
   type SecretBox,
   type Upstream,
   type UpstreamKind,
 } from '#contracts';
-import { ChangeQueue, type Clock, isMetadataAddress } from '#kernel';
+import { ChangeQueue, type Clock, changesOf, isMetadataAddress } from '#kernel';
+import type { SettingsAudit } from '../../auth/settings-audit.js';
 import { type EnvironmentUpstream, VENDOR_UPSTREAMS } from '../../config/upstreams.js';
 
 /** An upstream, ready to be called. */
@@ -45,6 +47,7 @@ export const UPSTREAMS_PER_TENANT_MAX = 200;
 export interface UpstreamDirectoryParts {
   environment: readonly EnvironmentUpstream[];
   store: Pick<ProxyStore, 'documents' | 'saveDocument' | 'deleteDocument'>;
+  audit: SettingsAudit;
   secrets: SecretBox;
   clock: Clock;
   onKeyLost: (name: string) => void;
@@ -93,23 +96,26 @@ export class UpstreamDirectory {
     return [...names].sort().map((name) => view(this.find(tenantId, name) as UpstreamTarget));
   }
 
-  /** Rejects as the store does: then nothing has changed. */
-  put(tenantId: string, name: string, given: GivenUpstream): Promise<Upstream> {
-    return this.#changes.run(tenantId, () => this.#put(tenantId, name, given));
+  /** A change of nothing writes nothing. Rejects as the store does: then nothing has changed. */
+  put(by: OperatorPrincipal, name: string, given: GivenUpstream): Promise<Upstream> {
+    return this.#changes.run(by.tenant_id, () => this.#put(by, name, given));
   }
 
   /** Rejects as the store does: then nothing has changed. */
-  remove(tenantId: string, name: string): Promise<void> {
+  remove(by: OperatorPrincipal, name: string): Promise<void> {
+    const { tenant_id: tenantId } = by;
     return this.#changes.run(tenantId, async () => {
       this.#requireOurs(name);
       const own = this.#byTenant.get(tenantId);
       if (!own?.has(name)) throw new ObservatoryError('upstream_not_found');
       await this.#parts.store.deleteDocument(tenantId, 'upstream', name);
       own.delete(name);
+      await this.#parts.audit.record(by, tenantId, 'upstream.delete', { name });
     });
   }
 
-  async #put(tenantId: string, name: string, given: GivenUpstream): Promise<Upstream> {
+  async #put(by: OperatorPrincipal, name: string, given: GivenUpstream): Promise<Upstream> {
+    const { tenant_id: tenantId } = by;
     this.#requireOurs(name);
     const own = this.#of(tenantId);
     const known = own.get(name);
@@ -138,12 +144,14 @@ export class UpstreamDirectory {
     const apiKey = given.apiKey ?? kept?.apiKey ?? null;
     const unopened = kept && this.#unopened.get(kept);
     const next = target({ name, kind, baseUrl: given.baseUrl, apiKey, source: 'settings' });
+    const isKept = known !== undefined && unopened === this.#unopened.get(known);
+    if (isKept && Object.keys(changesOf(next, known)).length === 0) return view(known);
     const body: StoredUpstream = {
       base_url: next.baseUrl,
       kind,
       sealed_key: apiKey === null ? (unopened ?? null) : this.#parts.secrets.seal(apiKey),
     };
-    const { store, clock } = this.#parts;
+    const { store, audit, clock } = this.#parts;
     await store.saveDocument({
       tenant_id: tenantId,
       kind: 'upstream',
@@ -153,7 +161,10 @@ export class UpstreamDirectory {
     });
     if (unopened !== undefined) this.#unopened.set(next, unopened);
     own.set(name, next);
-    return view(next);
+    const upstream = view(next);
+    const { base_url, key } = upstream;
+    await audit.record(by, tenantId, 'upstream.update', { name, base_url, key });
+    return upstream;
   }
 
   #of(tenantId: string): Map<string, UpstreamTarget> {

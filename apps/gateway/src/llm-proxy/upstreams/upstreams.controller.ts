@@ -27,28 +27,21 @@ export class UpstreamsController {
 
   @Put('upstreams/:name')
   @Requires('configure')
-  async put(
+  put(
     @Principal() operator: OperatorPrincipal,
     @Param('name') givenName: string,
     @Body() body: unknown,
   ): Promise<Upstream> {
     const { name } = parseFields(nameSchema, { name: givenName });
     const { base_url: baseUrl, kind, api_key: apiKey } = parseFields(upstreamPutSchema, body);
-    const upstream = await this.proxy.upstreams.put(operator.tenant_id, name, { baseUrl, kind, apiKey });
-    await this.proxy.audit.record(operator, operator.tenant_id, 'upstream.update', {
-      name,
-      base_url: upstream.base_url,
-      key: upstream.key,
-    });
-    return upstream;
+    return this.proxy.upstreams.put(operator, name, { baseUrl, kind, apiKey });
   }
 
   @Delete('upstreams/:name')
   @HttpCode(204)
   @Requires('configure')
-  async remove(@Principal() operator: OperatorPrincipal, @Param('name') name: string): Promise<void> {
-    await this.proxy.upstreams.remove(operator.tenant_id, name);
-    await this.proxy.audit.record(operator, operator.tenant_id, 'upstream.delete', { name });
+  remove(@Principal() operator: OperatorPrincipal, @Param('name') name: string): Promise<void> {
+    return this.proxy.upstreams.remove(operator, name);
   }
 
   @Get('prices')

@@ -242,7 +242,8 @@ export const PROXY_ROUTES: readonly Route[] = [
     path: '/v1/upstreams/{name}',
     tag: 'Configuration',
     summary: 'Add or change an upstream',
-    description: 'The key is sealed at rest. It does not follow a base URL that moves to another host.',
+    description:
+      'The key is sealed at rest. It does not follow a base URL that moves to another host. One that changes nothing writes nothing.',
     caller: 'configure',
     params: upstreamParams,
     body: {
