@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import type { ModelPrice } from '#contracts';
 import { FakeClock } from '#testing';
 import { ADMIN, FakeAccessStore } from '../../auth/access.fixture.js';
 import { SettingsAudit } from '../../auth/settings-audit.js';
@@ -7,6 +8,7 @@ import { PriceBook } from './price-book.js';
 /** @param refused the writes that the store refuses, in their order */
 function start(refused: readonly boolean[]) {
   const clock = new FakeClock();
+  const access = new FakeAccessStore();
   const saved: unknown[] = [];
   let writeCount = 0;
   const book = new PriceBook({
@@ -19,11 +21,11 @@ function start(refused: readonly boolean[]) {
         saved.push(body);
       },
     },
-    audit: new SettingsAudit(new FakeAccessStore(), clock),
+    audit: new SettingsAudit(access, clock),
     clock,
   });
-  const put = (version: number) => book.put(ADMIN, { version, models: [] });
-  return { book, put, saved };
+  const put = (version: number, models: ModelPrice[] = []) => book.put(ADMIN, { version, models });
+  return { book, put, saved, audited: access.audited };
 }
 
 it('takes of two operators who edit one table the first', async () => {
@@ -43,4 +45,15 @@ it('shows no table before it is stored, so that nobody builds on one that the st
   await expect(refused).rejects.toThrow('store_busy');
   await put(before.version);
   expect(book.table('default')).toBe(saved.at(-1));
+});
+
+it('makes no version of a table that is as the one before, but keeps the default one for a tenant that sends it', async () => {
+  const { book, put, saved, audited } = start([]);
+  const { version, models } = book.table('default');
+  const own = await put(version, structuredClone(models));
+  expect(own).toMatchObject({ version: version + 1, updated_by: ADMIN.operator_id });
+  expect(await put(own.version, structuredClone(models))).toBe(own);
+  await expect(put(version, models)).rejects.toMatchObject({ code: 'version_conflict' });
+  expect([saved, audited.map(({ action }) => action)]).toEqual([[own], ['prices.update']]);
+  expect((await put(own.version, models.slice(1))).version).toBe(own.version + 1);
 });

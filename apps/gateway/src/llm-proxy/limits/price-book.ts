@@ -7,7 +7,7 @@ import {
   type ProxyStore,
 } from '#contracts';
 import { DEFAULT_PRICES, findPrice } from '#domain/policy';
-import { ChangeQueue, type Clock } from '#kernel';
+import { ChangeQueue, type Clock, canonicalJson } from '#kernel';
 import type { SettingsAudit } from '../../auth/settings-audit.js';
 
 const DOCUMENT_ID = 'table';
@@ -50,7 +50,8 @@ export class PriceBook {
   }
 
   /**
-   * One after another: of two who edited the same table the second is told. Rejects as the store does: then nothing has changed.
+   * One after another: of two who edited the same table the second is told. A change of nothing writes nothing. Rejects as the
+   * store does: then nothing has changed.
    *
    * @throws ObservatoryError version_conflict when somebody else was faster
    */
@@ -68,6 +69,9 @@ export class PriceBook {
           },
         );
       }
+      // Of its own: the default table, which may be another with the next version of this program, is kept by sending it.
+      const isOwn = this.#tables.has(by.tenant_id);
+      if (isOwn && canonicalJson(given.models) === canonicalJson(before.models)) return before;
       return this.#replace(by, before, given.models);
     });
   }

@@ -215,7 +215,8 @@ export const PROXY_ROUTES: readonly Route[] = [
     path: '/v1/prices',
     tag: 'Configuration',
     summary: 'Replace the price table',
-    description: 'Send the version you edited; if somebody else was faster, version_conflict.',
+    description:
+      'Send the version you edited; if somebody else was faster, version_conflict. One that changes nothing makes no new version.',
     caller: 'configure',
     body: {
       content: { 'application/json': priceTablePutSchema },
