@@ -75,6 +75,21 @@ describe('runtime settings', () => {
     expect([store.values.size, store.audited.length]).toEqual([0, 0]);
   });
 
+  it('are not written where they are stored so already, or are not stored and shall not be', async () => {
+    const { config, store } = await start({ ENTROPY_WINDOW_SIZE: '7' });
+    await config.patch({ retention_days: 9 }, ADMIN);
+    const before = config.effective();
+    expect(await config.patch({ retention_days: 9, entropy_window_size: null }, ADMIN)).toEqual(before);
+    expect(store.audited).toHaveLength(1);
+    // What the environment says is another thing once it is stored: it stays when the environment changes.
+    await config.patch({ retention_days: 9, entropy_window_size: 7 }, ADMIN);
+    expect(store.audited[1]?.detail).toEqual({
+      before: { entropy_window_size: 7 },
+      after: { entropy_window_size: 7 },
+    });
+    expect((await start({ ENTROPY_WINDOW_SIZE: '5' }, store)).config.get('entropy_window_size')).toBe(7);
+  });
+
   it('take both thresholds in one request, whatever was in force before', async () => {
     const { config } = await start();
     const both = { entropy_loop_threshold: 0.6, entropy_warning_threshold: 0.8 };

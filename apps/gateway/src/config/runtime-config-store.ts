@@ -19,7 +19,7 @@ import {
   runtimeConfigSchema,
 } from '#contracts';
 import { hasAllTenants } from '#domain/auth';
-import { ChangeQueue, type Clock } from '#kernel';
+import { ChangeQueue, type Clock, changesOf } from '#kernel';
 import { inWordsOfRequests } from '../errors/field-errors.js';
 import { type Environment, RUNTIME_VARIABLES } from './env.js';
 
@@ -80,7 +80,7 @@ export class RuntimeConfigStore implements RuntimeConfigSource {
 
   /**
    * Changes any subset; null puts a setting back to its environment variable or default. Durable and in the audit
-   * before it is in force. One after another, each checked against what the earlier ones left.
+   * before it is in force; what is stored so already is neither. One after another, each checked against what the earlier ones left.
    *
    * @throws ObservatoryError invalid_fields, naming each field and what it takes; forbidden to an operator of some tenants
    */
@@ -96,7 +96,8 @@ export class RuntimeConfigStore implements RuntimeConfigSource {
   }
 
   async #apply(changes: RuntimeConfigPatch, principal: OperatorPrincipal): Promise<RuntimeConfigAnswer> {
-    const keys = KEYS.filter((key) => changes[key] !== undefined);
+    const changed = changesOf(changes, Object.fromEntries(this.#stored));
+    const keys = KEYS.filter((key) => key in changed);
     this.#requireOrderedThresholds(changes);
     if (keys.length === 0) return this.effective();
 
