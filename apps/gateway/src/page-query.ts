@@ -3,13 +3,13 @@ import { LIMITS, type Page } from '#contracts';
 
 const DEFAULT_PAGE_ROWS = 50;
 
+/** A number of a query. A blank is none; JavaScript takes it for zero, and whoever asks for all calls up to then finds none. */
+export const queryNumber = <Coerced extends z.ZodType<number>>(schema: Coerced) =>
+  z.preprocess((given) => (typeof given === 'string' && given.trim() === '' ? Number.NaN : given), schema);
+
 /** What every listing takes that comes in pages: read by its handler and by the documentation alike. */
 export const pageQuery = z.object({
-  limit: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(LIMITS.pageRowsMax)
+  limit: queryNumber(z.coerce.number().int().min(1).max(LIMITS.pageRowsMax))
     .default(DEFAULT_PAGE_ROWS)
     .describe('Rows in this page, at most.'),
   cursor: z.string().max(LIMITS.cursorCharsMax).optional().describe('The next_cursor of the page before.'),

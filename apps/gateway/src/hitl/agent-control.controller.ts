@@ -22,18 +22,18 @@ import {
 } from '../auth/access.js';
 import { AUTHENTICATOR, type Authenticator } from '../auth/authenticator.js';
 import { parseFields } from '../errors/field-errors.js';
+import { queryNumber } from '../page-query.js';
 import { CONTROL_DESK } from './control-desk.js';
 import type { HitlDesk } from './hitl-desk.js';
 import { parseSessionId } from './session-id.js';
 
 export const pollQuery = z.object({
-  wait_s: z.coerce
-    .number()
-    .min(0)
-    .max(LIMITS.pollWaitSecondsMax)
+  wait_s: queryNumber(z.coerce.number().min(0).max(LIMITS.pollWaitSecondsMax))
     .default(0)
     .describe('Longest wait, seconds.'),
-  after: z.coerce.number().int().nonnegative().optional().describe('The cursor of the answer before.'),
+  after: queryNumber(z.coerce.number().int().nonnegative())
+    .optional()
+    .describe('The cursor of the answer before.'),
 });
 
 @Controller('v1/sessions/:session_id/control')

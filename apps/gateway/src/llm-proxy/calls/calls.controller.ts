@@ -17,12 +17,12 @@ import {
 import { type Clock, DAY_MS } from '#kernel';
 import { Principal, Requires } from '../../auth/access.js';
 import { parseFields } from '../../errors/field-errors.js';
-import { pageQuery } from '../../page-query.js';
+import { pageQuery, queryNumber } from '../../page-query.js';
 import { CLOCK, PROXY_STORE } from '../../tokens.js';
 import { LlmProxyArea } from '../llm-proxy.area.js';
 
 const id = z.string().min(1).max(LIMITS.idCharsMax).optional();
-const timeMs = z.coerce.number().int().nonnegative().optional();
+const timeMs = queryNumber(z.coerce.number().int().nonnegative()).optional();
 const fromMs = timeMs.describe('Started at or after, epoch milliseconds.');
 const toMs = timeMs.describe('Started before.');
 

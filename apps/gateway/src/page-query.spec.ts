@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest';
+import { parseFields } from './errors/field-errors.js';
+import { pollQuery } from './hitl/agent-control.controller.js';
+import { callsQuery, spendQuery } from './llm-proxy/calls/calls.controller.js';
+import { pageQuery } from './page-query.js';
+
+test.each([
+  ['limit', pageQuery],
+  ['to_ms', callsQuery],
+  ['from_ms', spendQuery],
+  ['wait_s', pollQuery],
+  ['after', pollQuery],
+] as const)('a %s that is left blank is no number, and not zero', (name, schema) => {
+  for (const blank of ['', ' '])
+    expect(() => parseFields(schema, { group: 'day', [name]: blank })).toThrow(`${name}: expected a number.`);
+  expect(parseFields(schema, { group: 'day', [name]: '7' })).toHaveProperty(name, 7);
+});
