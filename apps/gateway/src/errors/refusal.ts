@@ -28,6 +28,9 @@ const CODE_BY_STATUS: Readonly<Record<number, ErrorCode>> = {
   429: 'rate_limited',
 };
 
+/** What Fastify's router refuses. */
+const PATH_UNREADABLE =
+  'The path cannot be read: each % in it begins a byte of UTF-8, as %20 does; write % itself as %25.';
 const PATH_TOO_LONG = `A part of the path has more than ${LIMITS.idCharsMax} characters, which no id has.`;
 
 /** Sent with every 429 and 503 that names no other time. */
@@ -63,6 +66,7 @@ function toCatalogue(error: unknown): ObservatoryError | null {
   const status = httpStatus(error);
   if (status === null || status < 400 || status >= 500) return null;
   if (status === 400 && isJsonFault(error)) return new ObservatoryError('invalid_json');
+  if (codeOf(error) === 'FST_ERR_BAD_URL') return new ObservatoryError('invalid_request', PATH_UNREADABLE);
   if (status === 414) return new ObservatoryError('invalid_request', PATH_TOO_LONG);
   return new ObservatoryError(CODE_BY_STATUS[status] ?? 'invalid_request');
 }
@@ -80,10 +84,14 @@ function httpStatus(error: unknown): number | null {
   return typeof status === 'number' ? status : null;
 }
 
+const codeOf = (error: unknown): unknown =>
+  error instanceof Error && 'code' in error ? error.code : undefined;
+
 /** True if the error, or what caused it, is a body that does not parse. */
 function isJsonFault(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  const { code, cause } = error as { code?: unknown; cause?: unknown };
+  const { cause } = error;
+  const code = codeOf(error);
   if (error instanceof SyntaxError) return true;
   if (code === 'FST_ERR_CTP_INVALID_JSON_BODY' || code === 'FST_ERR_CTP_EMPTY_JSON_BODY') return true;
   return cause !== undefined && cause !== error && isJsonFault(cause);

@@ -108,6 +108,16 @@ describe('an error leaves', () => {
     expect(body.detail).toBe(ERRORS[reason as keyof typeof ERRORS].text);
   });
 
+  it.each([
+    ['FST_ERR_BAD_URL', 400, '%25'],
+    ['FST_ERR_MAX_PARAM_LENGTH', 414, '256 characters'],
+  ])('of a path (%s) with what is wrong about it, and without the path', (code, status, told) => {
+    const { body } = answerTo(fastifyError(code, status));
+    expect(body.reason).toBe('invalid_request');
+    expect(body.detail).toContain(told);
+    expect(body.detail).not.toContain('inner');
+  });
+
   it('after the headers by cutting the connection, since nothing else can be said any more', () => {
     const { isDestroyed, body } = answerTo(new Error('late'), true);
     expect([isDestroyed, body]).toEqual([true, {}]);
