@@ -62,6 +62,12 @@ it.each([
   expect(seen).toEqual([]);
 });
 
+it('takes no body for text, which is JSON mostly, of a client that does not say so', async () => {
+  for (const type of ['text/plain', 'text/plain;charset=UTF-8', 'application/x-www-form-urlencoded'])
+    expect(await post('/v1/prices', '{}', { 'content-type': type })).toBe('unsupported_media_type');
+  expect(seen).toEqual([]);
+});
+
 it('reads a small body of anybody, and an empty one as an empty object', async () => {
   expect(await post('/v1/auth/login', '{"token":"t"}')).toBe('ok');
   expect(await post('/v1/prices', '')).toBe('ok');
