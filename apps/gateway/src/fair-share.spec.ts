@@ -35,6 +35,7 @@ describe('a fair share', () => {
     expect(share.tenantCount).toBe(2);
     share.giveBack('a', 2);
     share.giveBack('c', 1);
+    expect(share.take('b', 0)).toBe(true);
     expect([share.taken, share.tenantCount]).toEqual([0, 0]);
     expect(share.take('a', 5)).toBe(true);
   });

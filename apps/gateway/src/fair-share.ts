@@ -36,6 +36,8 @@ export class FairShare {
   /** False: nothing was taken. */
   take(tenantId: string, amount: number): boolean {
     if (!this.fits(tenantId, amount)) return false;
+    // Of nothing nothing is given back.
+    if (amount === 0) return true;
     this.#taken += amount;
     this.#takenByTenant.set(tenantId, (this.#takenByTenant.get(tenantId) ?? 0) + amount);
     return true;
