@@ -71,8 +71,10 @@ it('takes no body for text, which is JSON mostly, of a client that does not say 
 it('reads a small body of anybody, and an empty one as an empty object', async () => {
   expect(await post('/v1/auth/login', '{"token":"t"}')).toBe('ok');
   expect(await post('/v1/prices', '')).toBe('ok');
+  // What a browser's fetch says of an empty text.
+  expect(await post('/v1/prices', '', { 'content-type': 'text/plain;charset=UTF-8' })).toBe('ok');
   expect(await post('/v1/prices', '{')).toBe('invalid_json');
-  expect(seen).toEqual([{ token: 't' }, {}]);
+  expect(seen).toEqual([{ token: 't' }, {}, {}]);
 });
 
 it('reads a large body of whoever is known, and says of others what the guard would', async () => {

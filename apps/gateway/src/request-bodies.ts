@@ -30,8 +30,12 @@ export function boundBodies(fastify: FastifyInstance, callers: Callers): void {
     const isBounded = (request.routeOptions.bodyLimit ?? 0) <= LIMITS.strangerBodyBytesMax;
     done(isBounded || isSmall(request) ? undefined : (refusalOfStranger(request, callers) ?? undefined));
   });
-  // Fastify's own: whoever forgot to name the type was told that JSON is no object.
+  // Fastify's own hands over a text: whoever forgot to name the type was told that JSON is no object.
   fastify.removeContentTypeParser('text/plain');
+  fastify.addContentTypeParser('text/plain', { parseAs: 'buffer' }, (_request, body, done) => {
+    if (body.length === 0) done(null, {});
+    else done(new ObservatoryError('unsupported_media_type'));
+  });
   fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
     try {
       done(null, parse(body as Buffer));
