@@ -8,7 +8,7 @@ export const ERRORS = {
   unauthorized: { status: 401, text: 'Send a valid key or token: Authorization: Bearer <key>.' },
   missing_operator_id: {
     status: 401,
-    text: 'Name yourself: send the header X-Observatory-Operator-Id. It is written to the audit.',
+    text: 'Name yourself: send the header X-Observatory-Operator-Id, a name of 1 to 100 characters, not "system" or "kill_switch". It is written to the audit.',
   },
   forbidden: { status: 403, text: 'Your role does not allow this.' },
   origin_refused: { status: 403, text: 'This origin is not allowed to use an operator session.' },
@@ -123,3 +123,11 @@ export class ObservatoryError extends Error {
     return { status: 'error', reason: this.code, detail: this.detail, ...(fields ? { fields } : {}) };
   }
 }
+
+/** A cursor that is none of the listing it was sent to. */
+export const foreignCursor = (): ObservatoryError =>
+  new ObservatoryError(
+    'invalid_request',
+    'cursor: not one that this listing gave out; send the next_cursor of the page before, or none',
+    { fields: ['cursor'] },
+  );

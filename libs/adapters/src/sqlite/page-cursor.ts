@@ -2,7 +2,7 @@
  * Cursors of keyset paging: the key of the last row of a page, opaque to who sends it back. A page that is read
  * while rows are written neither repeats nor skips a row that was there at the first page.
  */
-import { LIMITS, ObservatoryError, type Page, type PageQuery } from '#contracts';
+import { foreignCursor, LIMITS, ObservatoryError, type Page, type PageQuery } from '#contracts';
 import type { PageKeys } from './wire.js';
 
 /** Which listing a cursor belongs to: one of another listing is refused, not misread. */
@@ -39,7 +39,7 @@ export function decodeCursor<const S extends readonly ('number' | 'string')[]>(
       const part = parts[index + 1];
       return type === 'number' ? Number.isSafeInteger(part) : typeof part === 'string';
     });
-  if (!fits) throw new ObservatoryError('invalid_request', 'cursor: not one that this listing gave out');
+  if (!fits) throw foreignCursor();
   return parts.slice(1) as never;
 }
 

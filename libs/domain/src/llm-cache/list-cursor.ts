@@ -1,5 +1,5 @@
 /** Cursors of the lists that the cache keeps outside the store: which list, and where in it a page ended. */
-import { LIMITS, ObservatoryError } from '#contracts';
+import { foreignCursor, LIMITS } from '#contracts';
 
 export type ListKind = 'cache_entries' | 'cache_matches';
 
@@ -13,8 +13,7 @@ export function decodeListCursor(
   isPlace: (place: unknown[]) => boolean,
 ): unknown[] {
   const [itsKind, ...place] = parsed(cursor);
-  if (itsKind !== kind || !isPlace(place))
-    throw new ObservatoryError('invalid_request', 'cursor: not one that this listing gave out');
+  if (itsKind !== kind || !isPlace(place)) throw foreignCursor();
   return place;
 }
 
