@@ -15,6 +15,7 @@ import { FirstLine } from './first-line';
 import { arrivedSince, type FrozenFeed, freeze, RUNNING } from './frozen-feed';
 import { isStreamFiltered, type StreamFilter, streamMatcher } from './stream-filter';
 import { StreamFilters } from './stream-filters';
+import { StreamHead } from './stream-head';
 import { StreamRow } from './stream-row';
 
 const ROW_PX = 33;
@@ -75,14 +76,17 @@ export function MessageTail({ filter, onFilter }: MessageTailProps) {
         tabIndex={0}
         onScroll={(event) => event.currentTarget.scrollTop > TOP_PX && hold()}
         onFocus={({ target, currentTarget }) => target !== currentTarget && hold()}
-        className="focus-inset min-h-0 flex-1 overflow-y-auto overflow-x-hidden bg-surface"
+        className="focus-inset min-h-0 flex-1 overflow-y-auto overflow-x-hidden bg-surface md:scroll-pt-12"
       >
         {data === null ? (
           <LoadingRows />
         ) : rows.length === 0 ? (
           <NothingHere isFiltered={isStreamFiltered(filter)} />
         ) : (
-          <Rows rows={rows} scroller={scroller} openKey={openKey} onToggle={toggle} onFilter={onFilter} />
+          <>
+            <StreamHead />
+            <Rows rows={rows} scroller={scroller} openKey={openKey} onToggle={toggle} onFilter={onFilter} />
+          </>
         )}
       </section>
     </div>

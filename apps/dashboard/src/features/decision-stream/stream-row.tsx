@@ -36,6 +36,17 @@ const STATUS_CLASSES = {
 
 const SEVERITY_TONES: Record<Severity, Tone> = { normal: 'neutral', warning: 'warning', loop: 'danger' };
 
+/** How wide what a row shows is, and its heading above it; a phone, which has no columns, places it otherwise. */
+export const STREAM_COLUMNS = {
+  // In a narrow window no wider than a time, so that a long zone has a line of its own.
+  received: 'shrink-0 md:w-20 xl:w-28',
+  agent: 'w-36 shrink-0',
+  status: 'w-14 shrink-0',
+  tool: 'w-36 shrink-0',
+  intent: 'min-w-0 flex-1',
+  took: 'w-14 shrink-0 text-right',
+} as const;
+
 interface StreamRowProps {
   step: StepView;
   isOpen: boolean;
@@ -68,29 +79,38 @@ export const StreamRow = memo(function StreamRow({ step, isOpen, onToggle, onFil
         <time
           dateTime={new Date(step.gateway.received_at_ms).toISOString()}
           title={formatExact(step.gateway.received_at_ms)}
-          className="nums shrink-0 font-mono text-2xs text-muted"
+          className={cx(STREAM_COLUMNS.received, 'nums font-mono text-2xs text-muted')}
         >
           {received}
         </time>
         <span
           title={step.identity.agent_id}
-          className="w-36 shrink-0 font-medium max-md:w-auto max-md:max-w-[45%]"
+          className={cx(STREAM_COLUMNS.agent, 'font-medium max-md:w-auto max-md:max-w-[45%]')}
         >
           <CutMiddle text={step.identity.agent_id} />
         </span>
         <span
-          className={cx('w-14 shrink-0 max-md:ml-auto max-md:w-auto', STATUS_CLASSES[step.action.status])}
+          className={cx(
+            STREAM_COLUMNS.status,
+            'max-md:ml-auto max-md:w-auto',
+            STATUS_CLASSES[step.action.status],
+          )}
         >
           {step.action.status}
         </span>
-        <span className="w-36 shrink-0 truncate font-mono text-2xs text-muted max-md:order-last max-md:w-auto max-md:max-w-[40%]">
+        <span
+          className={cx(
+            STREAM_COLUMNS.tool,
+            'truncate font-mono text-2xs text-muted max-md:order-last max-md:w-auto max-md:max-w-[40%]',
+          )}
+        >
           {step.action.tool_call || 'no tool'}
         </span>
-        <span className="min-w-0 flex-1 truncate max-md:order-last max-md:basis-[50%]">
+        <span className={cx(STREAM_COLUMNS.intent, 'truncate max-md:order-last max-md:basis-[50%]')}>
           {step.cognition.intent}
         </span>
         <Marks step={step} severity={severity} />
-        <span className="nums w-14 shrink-0 text-right text-muted max-md:hidden">
+        <span className={cx(STREAM_COLUMNS.took, 'nums text-muted max-md:hidden')}>
           {typeof step.action.duration_ms === 'number' ? formatDuration(step.action.duration_ms) : ''}
         </span>
       </button>

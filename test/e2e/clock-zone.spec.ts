@@ -1,0 +1,91 @@
+/** Calls and the stream show the time of day, which two people on one call read on different clocks: each list says on whose. */
+import type { Page } from 'playwright-core';
+import { beforeAll, expect, test } from 'vitest';
+import { buildDecisionLog } from '#testing';
+import { always, openaiChat } from '../integration/proxy/vendors.js';
+import { gateway, startOneGateway, upstream, upstreamsAt } from '../integration/start-one-gateway.js';
+import { checkEveryLook, checkPage, SIZES } from './check-page.js';
+import { browser, launchOneBrowser } from './launch-one-browser.js';
+import { logIn } from './log-in.js';
+
+const WAIT_MS = 20_000;
+/** The narrowest window with a table in it. */
+const NARROW_TABLE_PX = 992;
+
+startOneGateway(upstreamsAt);
+launchOneBrowser();
+beforeAll(async () => {
+  upstream.script(always(openaiChat, { text: 'Yes.' }));
+  const response = await fetch(`${gateway.url}/agents/asker/proxy/openai/v1/chat/completions`, {
+    method: 'POST',
+    headers: { 'x-observatory-key': gateway.agentKey, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Is it late?' }] }),
+  });
+  expect(response.status).toBe(200);
+  await response.arrayBuffer();
+  expect((await gateway.ingest(buildDecisionLog())).status).toBe(202);
+});
+
+const ZONES = [
+  ['UTC', 'UTC'],
+  // As long a name as zones have, but for one.
+  ['Asia/Kathmandu', 'GMT+5:45'],
+] as const;
+
+async function openIn(timezoneId: string): Promise<Page> {
+  const context = await browser.newContext({ viewport: SIZES.desktop, reducedMotion: 'reduce', timezoneId });
+  context.setDefaultTimeout(WAIT_MS);
+  const page = await context.newPage();
+  await logIn(page, gateway, 'ana');
+  return page;
+}
+
+test.each(ZONES)(
+  'whoever reads calls in %s sees whose clock it is, wherever they stand',
+  async (id, zone) => {
+    const page = await openIn(id);
+    const head = page.getByRole('columnheader', { name: `Ended, ${zone}`, exact: true });
+    const overhangPx = () => head.evaluate((it: any) => it.scrollWidth - it.clientWidth);
+    for (const path of ['/agents/asker', '/calls']) {
+      await page.goto(gateway.url + path);
+      await head.waitFor();
+      expect(await overhangPx(), path).toBe(0);
+    }
+    const row = page.getByTestId('call-row');
+    expect(await row.getByRole('button').getAttribute('title')).toMatch(
+      new RegExp(` ${zone.replace('+', '.')}$`),
+    );
+    await checkEveryLook(page, `calls-clock-${zone.split(':')[0]}`);
+
+    await row.getByRole('button').click();
+    await page.getByTestId('call-details').waitFor();
+    await page.setViewportSize({ width: NARROW_TABLE_PX, height: 900 });
+    await head.waitFor();
+    expect(await overhangPx()).toBe(0);
+    await checkPage(page, `calls-clock-${zone.split(':')[0]}-narrow`);
+    await page.context().close();
+  },
+);
+
+test.each(ZONES)(
+  'whoever reads the stream in %s sees whose clock it is, in a window of any width',
+  async (id, zone) => {
+    const page = await openIn(id);
+    await page.goto(`${gateway.url}/stream`);
+    const time = page.getByTestId('stream-row').first().locator('time');
+    await time.waitFor();
+    expect(await time.getAttribute('title')).toMatch(new RegExp(` ${zone.replace('+', '.')}$`));
+    const head = page.getByText(`Received, ${zone}`, { exact: true });
+    for (const width of [SIZES.phone.width, NARROW_TABLE_PX, SIZES.desktop.width]) {
+      await page.setViewportSize({ width, height: 900 });
+      await head.waitFor();
+      expect(await head.evaluate((it: any) => it.scrollWidth - it.clientWidth), `at ${width}`).toBe(0);
+      const [above, below] = [await head.boundingBox(), await time.boundingBox()];
+      expect(above?.x, `at ${width}`).toBe(below?.x);
+      // One line, where there is room for it.
+      if (width !== NARROW_TABLE_PX) expect(above?.height, `at ${width}`).toBe(below?.height);
+    }
+    await checkEveryLook(page, `stream-clock-${zone.split(':')[0]}`);
+    await page.context().close();
+  },
+);
