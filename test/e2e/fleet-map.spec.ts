@@ -1,5 +1,5 @@
 /** The map of ninety agents without a mouse, and for people whom flashing makes ill. */
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { buildDecisionLog } from '#testing';
 import { CARD, CELL } from '../../apps/dashboard/src/features/fleet-topology/fleet-layout.js';
@@ -213,18 +213,29 @@ const HOLD_FRAMES = `{
   };
 }`;
 
+const overviewOf = (page: Page) => page.getByRole('img', { name: 'Overview of the map' });
+
+/** From near its corner, where no agent lies. */
+async function dragIn(surface: Locator): Promise<void> {
+  const box = await surface.boundingBox();
+  const [x, y] = [Number(box?.x) + Number(box?.width) - 20, Number(box?.y) + 20];
+  const { mouse } = surface.page();
+  await mouse.move(x, y);
+  await mouse.down();
+  await mouse.move(x - 60, y + 40, { steps: 3 });
+  await mouse.up();
+}
+
 test.each<[string, (page: Page) => Promise<void>]>([
   ['the button', (page) => page.getByRole('button', { name: 'Zoom In' }).click()],
   ['the keyboard', (page) => page.getByRole('button', { name: 'Zoom In' }).press('Enter')],
+  ['dragging', (page) => dragIn(page.locator('.react-flow__pane'))],
+  ['dragging in the overview', (page) => dragIn(overviewOf(page))],
   [
-    'dragging',
+    'the wheel in the overview',
     async (page) => {
-      const pane = await page.locator('.react-flow__pane').boundingBox();
-      const [x, y] = [Number(pane?.x) + Number(pane?.width) - 20, Number(pane?.y) + 20];
-      await page.mouse.move(x, y);
-      await page.mouse.down();
-      await page.mouse.move(x - 60, y + 40, { steps: 3 });
-      await page.mouse.up();
+      await overviewOf(page).hover();
+      await page.mouse.wheel(0, -200);
     },
   ],
 ])(

@@ -187,22 +187,29 @@ function MapCanvas({ topology, placed, matches, selectedId, onSelect, onInspect 
           <Controls
             showInteractive={false}
             position="bottom-left"
-            onZoomIn={autoFit.onZoom}
-            onZoomOut={autoFit.onZoom}
+            onZoomIn={autoFit.leaveToThem}
+            onZoomOut={autoFit.leaveToThem}
             onFitView={autoFit.onFitView}
           />
           {hasOverview(topology.nodes.size) && !isAllInView ? (
-            <MiniMap<AgentElement | ClusterElement>
-              pannable
-              zoomable
-              ariaLabel="Overview of the map"
-              className="max-md:!hidden"
-              nodeColor={(element) =>
-                element.type === 'agent' ? fleetColour(element.data.node) : 'transparent'
-              }
-              nodeStrokeWidth={0}
-              nodeBorderRadius={12}
-            />
+            // On the way down: the overview lets none of them out.
+            <div
+              className="contents"
+              onPointerDownCapture={autoFit.leaveToThem}
+              onWheelCapture={autoFit.leaveToThem}
+            >
+              <MiniMap<AgentElement | ClusterElement>
+                pannable
+                zoomable
+                ariaLabel="Overview of the map"
+                className="max-md:!hidden"
+                nodeColor={(element) =>
+                  element.type === 'agent' ? fleetColour(element.data.node) : 'transparent'
+                }
+                nodeStrokeWidth={0}
+                nodeBorderRadius={12}
+              />
+            </div>
           ) : null}
           <LinkTip link={links.find(({ id }) => id === (hoveredId ?? pinnedId))} topology={topology} />
         </ReactFlow>

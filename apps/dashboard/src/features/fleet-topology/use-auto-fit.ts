@@ -12,8 +12,8 @@ export interface AutoFit {
   isFitted: boolean;
   onInit: () => void;
   onMoveStart: (event: MouseEvent | TouchEvent | null) => void;
-  /** By a button. */
-  onZoom: () => void;
+  /** Moved by a button or in the overview, of which React Flow tells nothing. */
+  leaveToThem: () => void;
   /** Asked for the whole fleet: it stays in view again. */
   onFitView: () => void;
 }
@@ -54,7 +54,7 @@ export function useAutoFit(placed: PlacedFleet): AutoFit {
     onMoveStart: (event) => {
       if (event) leaveToThem();
     },
-    onZoom: leaveToThem,
+    leaveToThem,
     onFitView: () => {
       isTheirs.current = false;
     },
