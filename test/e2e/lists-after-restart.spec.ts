@@ -108,6 +108,18 @@ test('the map goes on, and a stream that begins anew leads to the sessions of be
   await page.getByText('earlier-0').first().waitFor();
 });
 
+test('before its first log a gateway that started again says how it is', async () => {
+  await loop('looked-after', 1);
+  const page = await openAs(browser, gateway, 'ana', '/fleet');
+  const health = page.getByRole('region', { name: 'Gateway health' });
+  await health.getByText(/^Subscribers\d+$/).waitFor();
+  await restart(page);
+  await page.reload();
+  for (const figure of [/^Throughput0logs\/s$/, /^Live sessions\d+$/, /^Subscribers\d+$/, /^Store queue0$/])
+    await health.getByText(figure).waitFor();
+  await checkEveryLook(page, 'fleet-before-first-log');
+});
+
 test('the timeline of a session whose earlier steps were loaded', async () => {
   const post = async (count: number) => {
     const steps = Array.from({ length: count }, (_, index) => step('long', `look at ${stepCount + index}`));

@@ -78,7 +78,7 @@ export interface TopicShapes {
   'gateway:semantic_loops': { snapshot: SemanticLoopEvent[]; event: SemanticLoopEvent };
   /** Snapshot: most recently seen first. */
   'gateway:sessions': { snapshot: SessionView[]; event: SessionView };
-  /** Snapshot: the last 120 s, oldest first. */
+  /** Snapshot: the last 120 s, oldest first. Empty for the first to look before a tenant's first message: a second later it begins. */
   'gateway:stats': { snapshot: GatewayStats[]; event: GatewayStats };
   [topic: SessionTopic]: { snapshot: SessionDetail; event: SessionEvent };
 }

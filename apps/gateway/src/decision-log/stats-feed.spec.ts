@@ -54,3 +54,22 @@ it('tells each tenant its own numbers a second, by a clock that nobody sets', ()
   vi.advanceTimersByTime(5_000);
   expect(published).toHaveLength(2);
 });
+
+it('tells a tenant of which nothing came yet once somebody looks: no log a second is a number, too', () => {
+  const published: [string, GatewayStats][] = [];
+  const feed = new StatsFeed(new FakeClock(), {
+    publish: (tenantId, _topic, payload) => void published.push([tenantId, payload as GatewayStats]),
+  });
+  feed.start({
+    latency: () => ({ p50: null, p95: null }),
+    liveSessionCounts: () => new Map([['looked-at', 2]]),
+    subscriberCount: () => 1,
+    storeQueueCount: () => 0,
+  });
+  vi.advanceTimersByTime(1_000);
+  expect(published).toEqual([]);
+  feed.follow('looked-at');
+  vi.advanceTimersByTime(1_000);
+  expect(published).toMatchObject([['looked-at', { logs_per_second: 0, live_session_count: 2 }]]);
+  feed.stop();
+});

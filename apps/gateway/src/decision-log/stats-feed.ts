@@ -1,4 +1,4 @@
-/** One `GatewayStats` a second and tenant on `gateway:stats`, for Fleet Command. */
+/** One `GatewayStats` a second on `gateway:stats`, for Fleet Command: to each tenant that sent something or looks. */
 import { type GatewayStats, type LivePublisher, TOPICS } from '#contracts';
 import type { Clock } from '#kernel';
 
@@ -34,6 +34,11 @@ export class StatsFeed {
 
   stop(): void {
     clearInterval(this.#timer);
+  }
+
+  /** Somebody looks: it is told from now on, whether or not anything of it came since the start. */
+  follow(tenantId: string): void {
+    this.#of(tenantId);
   }
 
   countLog(tenantId: string): void {

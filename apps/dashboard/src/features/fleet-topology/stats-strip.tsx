@@ -56,7 +56,7 @@ export function StatsStrip() {
   return (
     <section
       aria-label="Gateway health"
-      aria-busy={!data}
+      aria-busy={!series?.latest}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: on a phone it scrolls, and has to be reachable by keyboard.
       tabIndex={0}
       className="focus-inset shrink-0 overflow-x-auto border-line border-b bg-surface short:order-last short:border-t"
@@ -72,8 +72,6 @@ export function StatsStrip() {
               <span className="nums block whitespace-nowrap leading-6">
                 {series?.latest ? (
                   <TileValue tile={tile} stats={series.latest} />
-                ) : series ? (
-                  <span className="text-lg text-muted">–</span>
                 ) : (
                   <Skeleton className="my-1 h-4 w-14" />
                 )}
