@@ -109,6 +109,31 @@ it('a budget that begins knows what had been spent, though the clock was a month
   expect(seeded).toEqual([`${scope}\0budget_month 2000000`]);
 });
 
+it('a budget that was lost knows of what calls under way took of it, and not of those that began before it was set', async () => {
+  const policy = { ...defaultPolicy('capped'), budget_day_usd: 2, budget_month_usd: 3 };
+  const { area, clock, seeded } = await startArea([policy], ['capped']);
+  seeded.length = 0;
+  const scope = agentScope('default', 'capped');
+  const nowMs = clock.nowMs();
+  const taken = { tokens: 1, costMicroUsd: 500_000, nowMs, takenAtMs: nowMs };
+  const running = [policy, { ...policy, budget_month_usd: null }].map((under) => ({
+    scope,
+    taken: { ...taken, policy: under },
+  }));
+  Object.defineProperty(
+    area.route({ onRevoked: () => {} } as never, () => false),
+    'running',
+    {
+      value: running,
+    },
+  );
+  const both = [`${scope}\0budget_day 3000000`, `${scope}\0budget_month 2500000`];
+  await area.budgets.seedIfLost(scope, 'month');
+  expect(seeded).toEqual(both);
+  await area.budgets.seedAll();
+  expect(seeded).toEqual([...both, ...both]);
+});
+
 it('the alerts hear at a start what was spent of each budget, though its agent may never call again', async () => {
   const policy = { ...defaultPolicy('capped'), budget_day_usd: 2 };
   const { area, told } = await startArea([policy], ['capped', 'free']);

@@ -3,22 +3,28 @@
  * nobody counted, before a start, before a budget was set or while the limiter's store was away, is read from the store.
  */
 import {
-  type AgentPolicy,
   type AgentScope,
   type AgentSpend,
   agentScope,
+  NO_LIMITS,
   type ProxyStore,
   splitAgentScope,
 } from '#contracts';
 import type { BudgetPeriod } from '#domain/alerts';
-import { budgetSeeds, budgetsSetSince, type SpentHour, UNKNOWN_COST_MICRO_USD } from '#domain/policy';
+import { budgetSeeds, type SpentHour, UNKNOWN_COST_MICRO_USD } from '#domain/policy';
 import { type Clock, HOUR_MS } from '#kernel';
 import type { AlertMonitor } from '../../alerts/alert-monitor.js';
 import type { LimiterLink } from '../limits/limiter.js';
+import type { TakenLimits } from '../limits/taken-limits.js';
 import type { ProxyCall } from '../proxy-call.js';
 import { type AgentActivity, hasBudget, monthStartMs } from './agent-activity.js';
 import type { AgentDirectory } from './agent-directory.js';
 import { type AlertSubject, agentAlone } from './alert-subject.js';
+
+const BUDGETS = ['budget_hour_usd', 'budget_day_usd', 'budget_month_usd'] as const;
+
+/** What a call under way took, and under which policy. */
+type TakenHour = SpentHour & Pick<TakenLimits, 'policy'>;
 
 /** Agents whose budgets the limiter's store is told at once. */
 const SEEDED_AT_ONCE = 100;
@@ -84,10 +90,7 @@ export class AgentBudgets {
     const { agents } = this.#parts;
     if (hasBudget(agents.policy(scope))) await this.#recallForgotten(scope);
     this.note(scope, agentAlone(scope));
-    // Calls may have taken of a new budget already, before it knew what had been spent: what they took is theirs to give back.
-    const policy = agents.policy(scope);
-    const hasAll = (before: AgentPolicy) => !hasBudget(budgetsSetSince(before, policy));
-    await this.#seedLimits(scope, this.#takenFromBudgets(hasAll).get(scope));
+    await this.#seedLimits(scope, this.#takenFromBudgets().get(scope));
   }
 
   /** Never rejects. */
@@ -129,13 +132,14 @@ export class AgentBudgets {
       await this.#seedLimits(scope, this.#takenFromBudgets().get(scope));
   }
 
-  /** By calls under way, which will give back what they do not use. @param isMeant asked of the policy that they began under */
-  #takenFromBudgets(isMeant: (policy: AgentPolicy) => boolean = hasBudget): Map<AgentScope, SpentHour[]> {
-    const byAgent = new Map<AgentScope, SpentHour[]>();
+  /** By calls under way, which will give back what they do not use. */
+  #takenFromBudgets(): Map<AgentScope, TakenHour[]> {
+    const byAgent = new Map<AgentScope, TakenHour[]>();
     for (const { scope, taken } of this.#parts.running()) {
-      if (taken === null || taken.takenAtMs === null || !isMeant(taken.policy)) continue;
+      if (taken === null || taken.takenAtMs === null || !hasBudget(taken.policy)) continue;
       const hours = byAgent.get(scope) ?? [];
       hours.push({
+        policy: taken.policy,
         hourMs: taken.nowMs - (taken.nowMs % HOUR_MS),
         costMicroUsd: taken.costMicroUsd ?? UNKNOWN_COST_MICRO_USD,
       });
@@ -145,11 +149,16 @@ export class AgentBudgets {
   }
 
   /** What was spent before anybody counted. Never rejects. @param taken of budgets, and not spent yet */
-  async #seedLimits(scope: AgentScope, taken: readonly SpentHour[] = []): Promise<void> {
+  async #seedLimits(scope: AgentScope, taken: readonly TakenHour[] = []): Promise<void> {
     const { agents, activity, limits, clock } = this.#parts;
-    const spent = [...activity.hours(scope), ...taken];
+    const policy = agents.policy(scope);
+    const spent = [...activity.hours(scope)];
     const nowMs = clock.nowMs();
-    const seeds = budgetSeeds(scope, agents.policy(scope), spent, nowMs);
+    const seeds = BUDGETS.flatMap((name) => {
+      // A call that began before the budget was set has taken nothing of it, and would give nothing back: it adds its cost at its end.
+      const ofIt = taken.filter((hour) => hour.policy[name] !== null);
+      return budgetSeeds(scope, { ...NO_LIMITS, [name]: policy[name] }, [...spent, ...ofIt], nowMs);
+    });
     if (seeds.length === 0) return;
     await limits.limiter.seed(seeds, nowMs).catch(this.#parts.onLimiterFailed);
   }
