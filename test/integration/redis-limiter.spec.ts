@@ -251,6 +251,21 @@ describe.skipIf(redisMissing !== null)('the limiter in Redis', () => {
     });
   });
 
+  it('says that it was emptied also where the first it hears is that a call took more than was estimated', async () => {
+    const connection = open();
+    await connection.open();
+    const limiter = limiterOf(connection, 5_000);
+    await limiter.take([month(900)]);
+    await connection.client.flushall();
+    await limiter.correct([month(20)]);
+    // As gateways before this one read it, which may count beside it.
+    for (const key of await connection.client.keys('*'))
+      expect(await connection.client.hvals(key)).toEqual([expect.stringMatching(/^\d+ 20 0$/)]);
+    expect((await limiter.take([month(10)])).begun).toEqual([true]);
+    await limiter.seed([month(930)], Date.now());
+    expect(await limiter.take([month(10)])).toMatchObject({ begun: [false], windows: [{ used: 940 }] });
+  });
+
   it('goes on when Redis has forgotten the script', async () => {
     const connection = open();
     await connection.open();

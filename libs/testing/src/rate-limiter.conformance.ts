@@ -299,6 +299,16 @@ export function rateLimiterConformance(name: string, make: () => Promise<Limiter
         expect(await usedOf(day(10, 0))).toBe(3);
       });
 
+      it('is no take: the next one is still the first as far as is known, and a take of nothing is none', async () => {
+        await limiter.correct([changeOf(day(0, 0), 20)]);
+        await limiter.correct([changeOf(day(0, 0), 5)]);
+        expect((await limiter.take([day(100, 101)])).allowed).toBe(false);
+        expect((await limiter.take([day(100, 0)])).begun).toEqual([true]);
+        expect((await limiter.take([day(100, 10)])).begun).toEqual([true]);
+        await limiter.correct([changeOf(day(0, 0), 5)]);
+        expect(await limiter.take([day(100, 10)])).toMatchObject({ begun: [false], windows: [{ used: 50 }] });
+      });
+
       it('creates a counter only by adding', async () => {
         await limiter.correct([changeOf(minute(0), -5), changeOf(day(0, 0), 4)]);
         expect(await limiter.look([minute(10), day(10, 0)])).toMatchObject([{ used: 0 }, { used: 4 }]);
@@ -318,6 +328,12 @@ export function rateLimiterConformance(name: string, make: () => Promise<Limiter
         place.advance(HOUR_MS / 4);
         expect(await limiter.look([hour, day(1_000, 0)])).toMatchObject([{ used: 400 }, { used: 700 }]);
         expect((await limiter.take([day(1_000, 301)])).allowed).toBe(false);
+      });
+
+      it('leaves nothing for the first take to tell', async () => {
+        await limiter.correct([changeOf(day(0, 0), 20)]);
+        await limiter.seed([changeOf(day(0, 0), 700)], place.nowMs());
+        expect((await limiter.take([day(1_000, 10)])).begun).toEqual([false]);
       });
 
       it('never lowers what was counted meanwhile', async () => {

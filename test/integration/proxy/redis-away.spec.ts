@@ -125,6 +125,22 @@ describe.skipIf(redisMissing !== null)('a gateway whose Redis forgets', () => {
     for (const status of [200, 429]) expect(await askCounted(agent)).toBe(status);
   });
 
+  test('knows it after one more call where a call was under way then, and took more than it was estimated at', async () => {
+    const agent = 'flushed-while-busy';
+    await setBudget(agent, 4.5 * CALL_USD);
+    answerAtOnce();
+    for (const status of [200, 200]) expect(await askCounted(agent)).toBe(status);
+    answerWhenTold(12_000);
+    const asked = ask(agent);
+    await expect.poll(() => answers.length).toBe(1);
+    await empty();
+    answers[0]?.();
+    expect(await asked).toBe(200);
+    await expect.poll(() => spentBy(agent)).toBeCloseTo(3.2 * CALL_USD, 9);
+    answerAtOnce();
+    for (const status of [200, 429]) expect(await askCounted(agent)).toBe(status);
+  });
+
   test('knows it of the hour where its own clock is two hours behind that of Redis', async () => {
     const clock = 'data:text/javascript,const{now}=Date;Date.now=()=>now()-7200000';
     const behind = await startGateway({ env: { ...env, NODE_OPTIONS: `--import=${clock}` } });

@@ -4,17 +4,18 @@
  *
  * A counter is a hash with a part for each gateway, `<start of its current bucket> <current> <previous>`, and says their sum. A
  * gateway writes its own part alone: what it seeds or gives back is its own, so that the sum is right again once each gateway has
- * said what it knows, whatever Redis has lost. A calendar counter's key names its bucket. All numbers are whole and below 2^53,
- * where Lua's doubles are exact; they are written with `%.0f`, since Lua's own conversion keeps 14 digits. ARGV[1] is the time,
- * ARGV[2] the gateway.
+ * said what it knows, whatever Redis has lost. A part that a correction made has a 0 before its start, until something is taken or
+ * seeded: what there had been before may be lost. Gateways that do not know this sign read the same number. A calendar counter's key
+ * names its bucket. All numbers are whole and below 2^53, where Lua's doubles are exact; they are written with `%.0f`, since Lua's own
+ * conversion keeps 14 digits. ARGV[1] is the time, ARGV[2] the gateway.
  */
 import { CALENDAR_GRACE_MS } from '#domain/policy';
 import { NOW } from './script-clock.js';
 
 /** Arguments for each key: kind (0 sliding, 1 calendar), windowMs, startMs (calendar), and two of the operation's own. */
 const ARGUMENTS_PER_KEY = 5;
-/** Numbers of a reply for each key: start, current, previous, whether it refused, and of the gateway's own part current, previous. */
-export const NUMBERS_PER_KEY = 6;
+/** Numbers of a reply for each key: start, current, previous, whether it refused, and whether nothing had been taken by the gateway. */
+export const NUMBERS_PER_KEY = 5;
 
 const PRELUDE = `${NOW}
 local gateway = ARGV[2]
@@ -38,13 +39,13 @@ local function counterOf(i)
   local first = isCalendar and tonumber(ARGV[at + 3]) or now - now % window
   local counter = {
     key = KEYS[i], isCalendar = isCalendar, window = window, start = first,
-    own = { c = 0, p = 0 }, othersC = 0, othersP = 0, isStored = false, past = {},
+    own = { c = 0, p = 0, isUntaken = true }, othersC = 0, othersP = 0, isStored = false, past = {},
   }
   local parts = {}
   local stored = redis.call('HGETALL', KEYS[i])
   for field = 1, #stored, 2 do
-    local start, c, p = string.match(stored[field + 1], '^(%d+) (%d+) (%d+)$')
-    local part = { of = stored[field], start = tonumber(start), c = tonumber(c), p = tonumber(p) }
+    local mark, start, c, p = string.match(stored[field + 1], '^(0?)(%d+) (%d+) (%d+)$')
+    local part = { of = stored[field], start = tonumber(start), c = tonumber(c), p = tonumber(p), isUntaken = mark == '0' }
     parts[#parts + 1] = part
     if part.start - first <= window then counter.start = math.max(counter.start, part.start) end
   end
@@ -52,6 +53,7 @@ local function counterOf(i)
     moveOn(part, counter.start, window)
     if part.of == gateway then
       counter.own = part
+      part.isUntaken = part.isUntaken or part.c + part.p == 0
       counter.isStored = true
     else
       counter.othersC = counter.othersC + part.c
@@ -78,14 +80,15 @@ local function whole(number) return string.format('%.0f', number) end
 -- corrections of calls that ran across it, or after its last change: a gateway whose clock is behind counts on.
 local function save(counter)
   local own = counter.own
-  redis.call('HSET', counter.key, gateway, whole(counter.start) .. ' ' .. whole(own.c) .. ' ' .. whole(own.p))
+  local mark = own.isUntaken and '0' or ''
+  redis.call('HSET', counter.key, gateway, mark .. whole(counter.start) .. ' ' .. whole(own.c) .. ' ' .. whole(own.p))
   if #counter.past > 0 then redis.call('HDEL', counter.key, unpack(counter.past)) end
   local ttl = 2 * counter.window
   if counter.isCalendar then ttl = math.max(0, counter.start + counter.window - now) + ${CALENDAR_GRACE_MS} end
   redis.call('PEXPIRE', counter.key, whole(ttl))
 end
 
-local function told(isAllowed, refused)
+local function told(isAllowed, refused, begun)
   local reply = { now, isAllowed }
   for i = 1, #KEYS do
     local counter = counterOf(i)
@@ -95,8 +98,7 @@ local function told(isAllowed, refused)
     reply[to + 2] = counter.othersC + own.c
     reply[to + 3] = counter.othersP + own.p
     reply[to + 4] = refused[i] or 0
-    reply[to + 5] = own.c
-    reply[to + 6] = own.p
+    reply[to + 5] = begun[i] or 0
   end
   return reply
 end
@@ -110,32 +112,38 @@ export const TAKE = `${PRELUDE}
 local deadline = tonumber(ARGV[#KEYS * ${ARGUMENTS_PER_KEY} + 3])
 if deadline and now > deadline then return { now } end
 local isAllowed = 1
-local refused = {}
+local refused, begun = {}, {}
 for i = 1, #KEYS do
   local counter, at = counterOf(i)
+  local own = counter.own
   local amount = tonumber(ARGV[at + 5])
+  begun[i] = own.isUntaken and 1 or 0
   if used(counter) + amount > tonumber(ARGV[at + 4]) then
     refused[i] = 1
     isAllowed = 0
   else
     refused[i] = 0
-    counter.own.c = counter.own.c + amount
+    own.c = own.c + amount
   end
 end
 if isAllowed == 1 then
-  for _, counter in pairs(counters) do save(counter) end
+  for i = 1, #KEYS do
+    local counter, at = counterOf(i)
+    if tonumber(ARGV[at + 5]) > 0 then counter.own.isUntaken = false end
+    save(counter)
+  end
 else
   for i = 1, #KEYS do
     local counter, at = counterOf(i)
     if refused[i] == 0 then counter.own.c = counter.own.c - tonumber(ARGV[at + 5]) end
   end
 end
-return told(isAllowed, refused)
+return told(isAllowed, refused, begun)
 `;
 
 /** Own arguments: none that matter. Replies like TAKE, and writes nothing. */
 export const LOOK = `${PRELUDE}
-return told(1, {})
+return told(1, {}, {})
 `;
 
 /**
@@ -192,4 +200,5 @@ export const SEED = change(`
     counter.seeded = { c = seeded.c + c, p = seeded.p + p }
     own.c = math.max(own.c, counter.seeded.c)
     own.p = math.max(own.p, counter.seeded.p)
+    if amount > 0 then own.isUntaken = false end
 `);

@@ -83,9 +83,9 @@ export class RedisRateLimiter implements RateLimiter {
     const reply = wasTooLate(first) ? await this.#takeOnce(windows) : first;
     if (wasTooLate(reply)) throw new RedisFailure('timeout');
     const buckets = windows.map((_, index) => bucketsAt(reply, index));
-    const refused = windows.map((_, index) => reply[2 + index * NUMBERS_PER_KEY + 3] === 1);
-    const own = windows.map((_, index) => ownBucketsAt(reply, index));
-    return describeDecision(windows, buckets, reply[1] === 1 ? null : refused, reply[0] as number, own);
+    const refused = windows.map((_, index) => reply[placeOf(index) + 3] === 1);
+    const begun = windows.map((_, index) => reply[placeOf(index) + 4] === 1);
+    return describeDecision(windows, buckets, begun, reply[1] === 1 ? null : refused, reply[0] as number);
   }
 
   async correct(changes: readonly BucketChange[], nowMs?: number): Promise<void> {
@@ -148,15 +148,14 @@ export class RedisRateLimiter implements RateLimiter {
 
 const wasTooLate = (reply: readonly number[]): boolean => reply.length === 1;
 
-const bucketsAt = (reply: readonly number[], index: number): Buckets => buckets(reply, index, 1);
+/** Where what a reply says of a key begins. */
+const placeOf = (index: number): number => 2 + index * NUMBERS_PER_KEY;
 
-const ownBucketsAt = (reply: readonly number[], index: number): Buckets => buckets(reply, index, 4);
-
-function buckets(reply: readonly number[], index: number, from: number): Buckets {
-  const at = 2 + index * NUMBERS_PER_KEY;
+function bucketsAt(reply: readonly number[], index: number): Buckets {
+  const at = placeOf(index);
   return {
     startMs: reply[at] as number,
-    current: reply[at + from] as number,
-    previous: reply[at + from + 1] as number,
+    current: reply[at + 1] as number,
+    previous: reply[at + 2] as number,
   };
 }

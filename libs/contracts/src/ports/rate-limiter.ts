@@ -50,7 +50,7 @@ export interface LimitDecision {
   windows: WindowState[];
   /**
    * Where it is allowed: in which windows this gateway had taken nothing before, as far as the limiter knows; a shared store may
-   * have lost it. In the order asked.
+   * have lost it. A correction alone, or a take of nothing, is no take here. In the order asked.
    */
   begun: boolean[];
   /** Index of the window that refused, and of several the one that refuses longest; null when allowed. */

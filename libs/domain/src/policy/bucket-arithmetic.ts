@@ -99,18 +99,17 @@ export function stateOf(
 /**
  * Puts a decision into words.
  * @param bucketsOf as they are after it, in the order of the windows
+ * @param begun in which windows this gateway had taken nothing before; it becomes the decision's
  * @param isRefused which windows refused; null when all allowed
- * @param ownOf the part of `bucketsOf` that this gateway has taken; absent: all of it
  */
 export function describeDecision(
   windows: readonly LimitWindow[],
   bucketsOf: readonly Buckets[],
+  begun: boolean[],
   isRefused: readonly boolean[] | null,
   atMs: number,
-  ownOf: readonly Buckets[] = bucketsOf,
 ): LimitDecision {
   const states: WindowState[] = [];
-  const begun: boolean[] = [];
   let refusedBy: number | null = null;
   let retryAfterMs: number | null = 0;
   for (let index = 0; index < windows.length; index += 1) {
@@ -118,7 +117,6 @@ export function describeDecision(
     const buckets = bucketsOf[index] as Buckets;
     const refuses = isRefused?.[index] === true;
     states.push(stateOf(window, buckets, refuses ? window.amount : 0, atMs));
-    begun.push(isRefused === null && usedAt(ownOf[index] as Buckets, window, atMs) === window.amount);
     if (!refuses) continue;
     const wait = waitMs(buckets, window, window.amount, atMs);
     if (refusedBy === null || (retryAfterMs !== null && (wait === null || wait > retryAfterMs))) {

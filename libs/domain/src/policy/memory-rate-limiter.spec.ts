@@ -152,6 +152,16 @@ describe('the counters in memory', () => {
     expect(limiter.takeNow([day(0)]).begun).toEqual([false]);
   });
 
+  it('of a budget say that they were dropped also where a correction is the first that they hear', () => {
+    const limiter = new MemoryRateLimiter({ clock: new FakeClock(0), counterCountMax: 1 });
+    const day: LimitWindow = { ...minute('day', 1_000), kind: 'calendar', startMs: 0, windowMs: 86_400_000 };
+    limiter.takeNow([{ ...day, amount: 900 }]);
+    limiter.takeNow([minute('other')]);
+    limiter.correctNow([{ ...day, amount: 20 }]);
+    expect(limiter.takeNow([day])).toMatchObject({ begun: [true], windows: [{ used: 21 }] });
+    expect(limiter.takeNow([day]).begun).toEqual([false]);
+  });
+
   it('are decided upon in the calling turn', () => {
     const limiter = new MemoryRateLimiter({ clock: new FakeClock() });
     expect(limiter.takeNow([minute('a')]).allowed).toBe(true);

@@ -24,8 +24,8 @@ interface Counter extends Buckets {
   /** Calendar: start of the bucket in `previous`, which is kept for late corrections only and never counted. */
   previousStartMs: number;
   expiresMs: number;
-  /** The clock came back to this bucket, and nobody has taken from it since: what it had held before is lost. */
-  isSetBack: boolean;
+  /** Nobody has taken from it since it was empty, or a clock came back to its bucket: what it had held before may be lost. */
+  isUntaken: boolean;
 }
 
 type Place = Pick<LimitWindow, 'key' | 'kind' | 'windowMs' | 'startMs'>;
@@ -71,20 +71,28 @@ export class MemoryRateLimiter implements RateLimiter {
       checkAmount(window.amount, 0);
     }
     let isAllowed = true;
+    const begun: boolean[] = [];
     for (let index = 0; index < windows.length; index += 1) {
       const window = windows[index] as LimitWindow;
       const counter = setBack(this.#current(window, nowMs), window, nowMs);
-      const refuses = usedAt(counter, window, nowMs) + window.amount > window.limit;
+      const used = usedAt(counter, window, nowMs);
+      const refuses = used + window.amount > window.limit;
       taken[index] = counter;
       refused[index] = refuses;
+      counter.isUntaken ||= used === 0;
+      begun.push(counter.isUntaken);
       if (refuses) isAllowed = false;
       // Taken at once, so that a second window of the same key sees it.
       else counter.current += window.amount;
     }
-    if (isAllowed) return describeTaken(windows, taken, nowMs);
-    for (let index = 0; index < windows.length; index += 1)
-      if (!refused[index]) (taken[index] as Counter).current -= (windows[index] as LimitWindow).amount;
-    return describeDecision(windows, taken, refused, nowMs);
+    for (let index = 0; index < windows.length; index += 1) {
+      const counter = taken[index] as Counter;
+      const { amount } = windows[index] as LimitWindow;
+      if (isAllowed) {
+        if (amount > 0) counter.isUntaken = false;
+      } else if (!refused[index]) counter.current -= amount;
+    }
+    return describeDecision(windows, taken, begun, isAllowed ? null : refused, nowMs);
   }
 
   async correct(changes: readonly BucketChange[]): Promise<void> {
@@ -93,11 +101,16 @@ export class MemoryRateLimiter implements RateLimiter {
 
   /** Hot path. @throws RangeError */
   correctNow(changes: readonly BucketChange[]): void {
-    this.#change(changes, (before, amount) => Math.max(0, before + amount));
+    this.#change(changes, (counter, bucket, amount) => {
+      counter[bucket] = Math.max(0, counter[bucket] + amount);
+    });
   }
 
   async seed(changes: readonly BucketChange[]): Promise<void> {
-    this.#change(changes, Math.max);
+    this.#change(changes, (counter, bucket, amount) => {
+      counter[bucket] = Math.max(counter[bucket], amount);
+      if (amount > 0) counter.isUntaken = false;
+    });
   }
 
   async look(windows: readonly Omit<LimitWindow, 'amount'>[]): Promise<WindowState[]> {
@@ -112,7 +125,10 @@ export class MemoryRateLimiter implements RateLimiter {
     });
   }
 
-  #change(changes: readonly BucketChange[], apply: (before: number, amount: number) => number): void {
+  #change(
+    changes: readonly BucketChange[],
+    apply: (counter: Counter, bucket: 'current' | 'previous', amount: number) => void,
+  ): void {
     const nowMs = this.#clock.nowMs();
     for (const change of changes) {
       checkWindow(change);
@@ -122,8 +138,9 @@ export class MemoryRateLimiter implements RateLimiter {
         kind === 'calendar' ? startOf(change, nowMs) : bucketStart(change.takenAtMs ?? nowMs, windowMs);
       if (this.#counters.get(change.key) === undefined && change.amount <= 0) continue;
       const counter = this.#current(change, nowMs);
-      if (startMs >= counter.startMs) counter.current = apply(counter.current, change.amount);
-      else if (startMs === counter.previousStartMs) counter.previous = apply(counter.previous, change.amount);
+      counter.isUntaken ||= usedAt(counter, change, nowMs) === 0;
+      if (startMs >= counter.startMs) apply(counter, 'current', change.amount);
+      else if (startMs === counter.previousStartMs) apply(counter, 'previous', change.amount);
     }
   }
 
@@ -149,24 +166,8 @@ const fresh = (startMs: number, windowMs: number, expiresMs: number): Counter =>
   previous: 0,
   previousStartMs: startMs - windowMs,
   expiresMs,
-  isSetBack: false,
+  isUntaken: true,
 });
-
-/** A bucket that was gone back to begins anew. */
-function describeTaken(
-  windows: readonly LimitWindow[],
-  taken: readonly Counter[],
-  nowMs: number,
-): LimitDecision {
-  const decision = describeDecision(windows, taken, null, nowMs);
-  for (let index = 0; index < windows.length; index += 1) {
-    const counter = taken[index] as Counter;
-    if (!counter.isSetBack) continue;
-    counter.isSetBack = false;
-    decision.begun[index] = true;
-  }
-  return decision;
-}
 
 /** Where the bucket of now begins, by what the window says. */
 const startOf = ({ kind, windowMs, startMs }: Omit<Place, 'key'>, nowMs: number): number =>
@@ -195,6 +196,6 @@ function setBack(counter: Counter, place: Omit<Place, 'key'>, nowMs: number): Co
   counter.previous = 0;
   counter.previousStartMs = startMs - place.windowMs;
   counter.startMs = startMs;
-  counter.isSetBack = true;
+  counter.isUntaken = true;
   return counter;
 }
