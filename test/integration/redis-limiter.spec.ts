@@ -196,6 +196,31 @@ describe.skipIf(redisMissing !== null)('the limiter in Redis', () => {
     },
   );
 
+  it.each([-2, 2])(
+    'says how long a day lasts by the clock of the gateway, which is %i hours ahead, and how long a sliding hour by its own',
+    async (ahead) => {
+      const connection = open();
+      await connection.open();
+      const midnightMs = Date.UTC(2026, 5, 16);
+      // 01:00 by the clock of Redis where the gateway is behind, and 21:00 the day before where it is ahead: for it 23:00.
+      const nowMs = midnightMs - HOUR_MS;
+      const limiter = new RedisRateLimiter({
+        client: connection.client,
+        gatewayId: 'gateway-1',
+        replyTimeoutMs: 5_000,
+        clock: new FakeClock(nowMs - ahead * HOUR_MS),
+      });
+      const day: LimitWindow = { ...month(1_000), windowMs: DAY_MS, startMs: midnightMs - DAY_MS };
+      const { windows } = await limiter.take([day, hour(1)], nowMs);
+      expect(windows).toMatchObject([{ resetMs: HOUR_MS }, { resetMs: 2 * HOUR_MS }]);
+      expect(await limiter.take([day], nowMs)).toMatchObject({
+        retryAfterMs: HOUR_MS,
+        windows: [{ resetMs: HOUR_MS }],
+      });
+      expect(await limiter.take([hour(1)], nowMs)).toMatchObject({ retryAfterMs: 2 * HOUR_MS });
+    },
+  );
+
   it('is one round trip for all windows, and sends the script once for each connection', async () => {
     const connection = open();
     await connection.open();

@@ -76,7 +76,7 @@ export class RedisRateLimiter implements RateLimiter {
    * The windows of one call should have one owner (`LimitWindow.key`). A single Redis takes others too; a cluster
    * refuses what lies in different slots, and the call rejects with the code CROSSSLOT.
    */
-  async take(windows: readonly LimitWindow[]): Promise<LimitDecision> {
+  async take(windows: readonly LimitWindow[], nowMs?: number): Promise<LimitDecision> {
     for (const window of windows) checkAmount(window.amount, 0);
     const first = await this.#takeOnce(windows);
     // In time, and yet too late: a clock was moved. Which way the reply has told.
@@ -85,7 +85,8 @@ export class RedisRateLimiter implements RateLimiter {
     const buckets = windows.map((_, index) => bucketsAt(reply, index));
     const refused = windows.map((_, index) => reply[placeOf(index) + 3] === 1);
     const begun = windows.map((_, index) => reply[placeOf(index) + 4] === 1);
-    return describeDecision(windows, buckets, begun, reply[1] === 1 ? null : refused, reply[0] as number);
+    const isRefused = reply[1] === 1 ? null : refused;
+    return describeDecision(windows, buckets, begun, isRefused, reply[0] as number, nowMs);
   }
 
   async correct(changes: readonly BucketChange[], nowMs?: number): Promise<void> {

@@ -60,8 +60,11 @@ export interface LimitDecision {
 }
 
 export interface RateLimiter {
-  /** Rejects only when its store cannot be reached: the caller decides what that means. */
-  take(windows: readonly LimitWindow[]): Promise<LimitDecision>;
+  /**
+   * Rejects only when its store cannot be reached: the caller decides what that means.
+   * @param nowMs by the caller's clock, which `startMs` is of: a calendar window lasts until that one has come to its end
+   */
+  take(windows: readonly LimitWindow[], nowMs?: number): Promise<LimitDecision>;
   /**
    * Adds `amount` (negative: a refund) to the bucket it was taken from, never below zero. A bucket that no window
    * counts any more stays as it is.

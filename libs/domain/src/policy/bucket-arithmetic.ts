@@ -101,6 +101,7 @@ export function stateOf(
  * @param bucketsOf as they are after it, in the order of the windows
  * @param begun in which windows this gateway had taken nothing before; it becomes the decision's
  * @param isRefused which windows refused; null when all allowed
+ * @param calendarMs what time it is in calendar windows, where their starts are of another clock than `atMs`
  */
 export function describeDecision(
   windows: readonly LimitWindow[],
@@ -108,6 +109,7 @@ export function describeDecision(
   begun: boolean[],
   isRefused: readonly boolean[] | null,
   atMs: number,
+  calendarMs = atMs,
 ): LimitDecision {
   const states: WindowState[] = [];
   let refusedBy: number | null = null;
@@ -116,9 +118,10 @@ export function describeDecision(
     const window = windows[index] as LimitWindow;
     const buckets = bucketsOf[index] as Buckets;
     const refuses = isRefused?.[index] === true;
-    states.push(stateOf(window, buckets, refuses ? window.amount : 0, atMs));
+    const nowMs = window.kind === 'calendar' ? calendarMs : atMs;
+    states.push(stateOf(window, buckets, refuses ? window.amount : 0, nowMs));
     if (!refuses) continue;
-    const wait = waitMs(buckets, window, window.amount, atMs);
+    const wait = waitMs(buckets, window, window.amount, nowMs);
     if (refusedBy === null || (retryAfterMs !== null && (wait === null || wait > retryAfterMs))) {
       refusedBy = index;
       // Two windows of one key can refuse together what each alone would allow.

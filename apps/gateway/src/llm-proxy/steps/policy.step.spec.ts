@@ -373,6 +373,19 @@ test('a budget that is set while a call is under way is told by which clock that
   expect(told).toEqual([[startedAtMs, clock.nowMs()]]);
 });
 
+test('a limiter is told by which clock the day of a budget began', async () => {
+  const clock = new FakeClock();
+  const told: unknown[] = [];
+  const limiter = {
+    take: (_windows, nowMs) => {
+      told.push(nowMs);
+      return Promise.reject(new Error('silent'));
+    },
+  } satisfies Partial<RateLimiter> as unknown as RateLimiter;
+  await policyStep({ ...usualParts(clock), limiter, onLimiterFailed: () => {} }).run?.(newCall());
+  expect(told).toEqual([clock.nowMs()]);
+});
+
 test('what costs nothing is held back by no budget, however far it is overspent', () => {
   const clock = new FakeClock();
   const limiter = new MemoryRateLimiter({ clock });

@@ -184,7 +184,7 @@ function takeLimits(
   const { limiter } = parts;
   const applyTo = (decision: LimitDecision) => apply(parts, call, { windows, decision, taken });
   if (limiter instanceof MemoryRateLimiter) return applyTo(limiter.takeNow(windows));
-  return limiter.take(windows).then(applyTo, (error: unknown) => {
+  return limiter.take(windows, taken.nowMs).then(applyTo, (error: unknown) => {
     parts.onLimiterFailed(error);
     return undefined;
   });
