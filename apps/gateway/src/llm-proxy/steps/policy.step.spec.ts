@@ -18,7 +18,7 @@ import {
   OUTPUT_TOKENS_ESTIMATE,
   SessionCaps,
 } from '#domain/policy';
-import { HOUR_MS } from '#kernel';
+import { HOUR_MS, MINUTE_MS } from '#kernel';
 import { buildLlmAnswer, FakeClock } from '#testing';
 import { answerStore } from '../calls/stored-answers.fixture.js';
 import { newUnsettledAnswers } from '../calls/unsettled-answers.js';
@@ -457,6 +457,50 @@ test('to cancel an answer of the background tells what it took, like fetching it
   expect(call.costMicroUsd).toBe(27 - 1_000);
   expect(unsettled.find(SCOPE, 'resp_1')).toBeNull();
 });
+
+test.each([-90, 90])(
+  'an answer of the background, begun while the limiter was silent, is corrected in the hour it was told of, by a clock %i minutes ahead of its own',
+  async (aheadMinutes) => {
+    const clock = new FakeClock();
+    const limiterClock = new FakeClock(clock.nowMs() - aheadMinutes * MINUTE_MS);
+    const counters = new MemoryRateLimiter({ clock: limiterClock });
+    const limiter = {
+      take: () => Promise.reject(new Error('silent')),
+      correct: async (changes: readonly BucketChange[], nowMs = limiterClock.nowMs()) => {
+        const offMs = limiterClock.nowMs() - nowMs;
+        const here = ({ takenAtMs = nowMs, ...change }: BucketChange) => ({
+          ...change,
+          takenAtMs: takenAtMs + offMs,
+        });
+        counters.correctNow(changes.map(here));
+      },
+    } satisfies Partial<RateLimiter> as unknown as RateLimiter;
+    const policy = { ...defaultPolicy('agent-1'), budget_hour_usd: 1 };
+    const step = policyStep({
+      ...usualParts(clock),
+      agents: { restriction: () => policy },
+      limiter,
+      onLimiterFailed: () => {},
+    });
+    const look = limitWindows(SCOPE, policy, { requests: 0, tokens: 0, costMicroUsd: 0 }, clock.nowMs());
+    const usedOf = async () => (await counters.look(look))[0]?.used;
+    const ended = { isAnswered: true, status: 200, wasTakenUp: true } as const;
+
+    const begun = buildProxyCall({ path: '/responses', body: { model: 'm', input: 'Look into it.' } });
+    await step.run?.(begun);
+    step.settle?.(Object.assign(begun, { ...ended, answer: answer({ answer_id: 'resp_1' }) }));
+    expect(await usedOf()).toBeGreaterThan(OUTPUT_TOKENS_ESTIMATE);
+    // To the first moment of the limiter's next hour.
+    for (const one of [clock, limiterClock]) one.advance(HOUR_MS / 2);
+    const path = '/responses/resp_1';
+    const fetching = buildProxyCall({ method: 'GET', path, dialect: null });
+    fetching.unread = readUnreadRequest('GET', path, undefined);
+    step.run?.(fetching);
+    const said = answer({ finish: 'stop', usage: usage(20, 7) });
+    step.settle?.(Object.assign(fetching, { ...ended, answer: said }));
+    expect(await usedOf()).toBe(27);
+  },
+);
 
 describe('a session that may have called before anybody counted', () => {
   /** Two calls of it, the second once the first is under way. */

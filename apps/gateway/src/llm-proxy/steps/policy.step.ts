@@ -108,7 +108,7 @@ function noteUnsettled({ unsettled, clock }: PolicyParts, call: ProxyCall, used:
     taken: taken && {
       ...taken,
       // By now it is counted, if it was not at first.
-      takenAtMs: taken.takenAtMs ?? clock.nowMs(),
+      ...(taken.takenAtMs === null && { toldAtMs: clock.nowMs() }),
       tokens: tokensOf(used.usage),
       costMicroUsd: costMicroUsd ?? taken.costMicroUsd ?? 0,
     },
@@ -224,7 +224,7 @@ function apply(
 
 /** Limits count what text in the standard tier costs where nobody knows the call's own price: a burst must not overrun them. */
 function giveBack(
-  { prices, caps, limiter, onLimiterFailed }: PolicyParts,
+  { prices, caps, limiter, clock, onLimiterFailed }: PolicyParts,
   call: ProxyCall,
   taken: TakenLimits,
   used: Used,
@@ -239,12 +239,13 @@ function giveBack(
     // Never known, it takes nothing; no longer known, what it was estimated at.
     costMicroUsd: cost ?? taken.costMicroUsd ?? 0,
   };
+  const { takenAtMs, toldAtMs } = taken;
   // A call that went on because the limiter's store was silent is told of whole; one that the limiter refused has used nothing.
-  const isCounted = taken.takenAtMs !== null;
+  const isCounted = takenAtMs !== null || toldAtMs !== undefined;
   const windows = windowsOf(call, isCounted ? taken : { ...taken, ...NOTHING_TAKEN });
-  const changes = corrections(windows, real, taken.takenAtMs ?? undefined);
+  const changes = corrections(windows, real, takenAtMs ?? toldAtMs);
   if (changes.length === 0) return;
-  limiter.correct(changes).catch((error: unknown) => {
+  limiter.correct(changes, toldAtMs === undefined ? undefined : clock.nowMs()).catch((error: unknown) => {
     // A store that is still away is told when it is back, with all that was spent without it.
     if (isCounted) onLimiterFailed(error);
   });
