@@ -1,4 +1,4 @@
-/** Calls and the stream show the time of day, which two people on one call read on different clocks: each list says on whose. */
+/** Where a time of day is shown, which two people on one call read on different clocks, it is said on whose. */
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { buildDecisionLog } from '#testing';
@@ -9,6 +9,7 @@ import { browser, launchOneBrowser } from './launch-one-browser.js';
 import { logIn } from './log-in.js';
 
 const WAIT_MS = 20_000;
+const HOUR_MS = 3_600_000;
 /** The narrowest window with a table in it. */
 const NARROW_TABLE_PX = 992;
 
@@ -89,3 +90,44 @@ test.each(ZONES)(
     await page.context().close();
   },
 );
+
+test.each(ZONES)(
+  'whoever reads in %s until when a rule is muted sees whose clock it is',
+  async (id, zone) => {
+    await gateway.operator('POST', '/v1/alert-rules', {
+      name: `Loops, ${zone}`,
+      type: 'entropy_loop',
+      muted_until_ms: Date.now() + 24 * HOUR_MS,
+      channel_ids: [],
+    });
+    const page = await openIn(id);
+    await page.goto(`${gateway.url}/alerts`);
+    const note = page
+      .getByTestId('alert-rule')
+      .getByText(/^Muted until/)
+      .first();
+    await note.waitFor();
+    expect(await note.innerText()).toMatch(new RegExp(` ${zone.replace('+', '.')}$`));
+    await checkEveryLook(page, `muted-clock-${zone.split(':')[0]}`);
+    await page.context().close();
+  },
+);
+
+test.each(ZONES)('whoever reads in %s as of when a page is sees whose clock it is', async (id, zone) => {
+  const page = await openIn(id);
+  const notice = page.getByText(/^Not live: as of/);
+  await page
+    .getByTestId('reconnect-chip')
+    .filter({ visible: true })
+    .getByText('Live', { exact: true })
+    .waitFor();
+  gateway.process.kill('SIGSTOP');
+  try {
+    await notice.waitFor();
+    expect(await notice.innerText()).toMatch(new RegExp(` ${zone.replace('+', '.')}$`));
+  } finally {
+    gateway.process.kill('SIGCONT');
+  }
+  await notice.waitFor({ state: 'detached' });
+  await page.context().close();
+});

@@ -1,6 +1,6 @@
 /** Whether what is on the screen is live: connected, silent, reconnecting with a countdown, or offline since when. */
 import { type ConnectionState, liveClient, useConnection } from '../realtime';
-import { cx, formatAge, formatClock, useNow } from '../ui';
+import { cx, formatAge, formatClock, formatZone, useNow } from '../ui';
 
 function describe(connection: ConnectionState, nowMs: number): string {
   if (connection.kind === 'connecting') return 'Connecting';
@@ -54,18 +54,24 @@ export function ReconnectChip({ className }: { className?: string }) {
   );
 }
 
+/** "08:48:32 UTC", "22 Nov 08:48 UTC": whoever reads it out may do so to another zone. */
+const describeSince = (sinceMs: number, nowMs: number): string =>
+  `${formatClock(sinceMs, nowMs).split('.')[0]} ${formatZone(sinceMs)}`;
+
 /**
  * Floats over a page that is no longer live, saying as of when it is; it moves nothing and takes no clicks. Over what
  * scrolls: at the top of a desktop's page it would stand on the words of its filters.
  */
 export function StaleNotice() {
   const connection = useConnection();
-  const since = useNow((nowMs) => ('sinceMs' in connection ? formatClock(connection.sinceMs, nowMs) : null));
+  const since = useNow((nowMs) =>
+    'sinceMs' in connection ? describeSince(connection.sinceMs, nowMs) : null,
+  );
   if (since === null) return null;
   return (
     <div className="pointer-events-none fixed inset-x-0 z-30 flex justify-center max-md:top-14 md:bottom-4">
       <p className="nums rounded-md border border-warning-line bg-warning-soft px-2.5 py-1 font-medium text-warning text-xs shadow-pop">
-        Not live: as of {since.split('.')[0]}
+        Not live: as of {since}
       </p>
     </div>
   );

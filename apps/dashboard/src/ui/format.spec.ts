@@ -45,8 +45,9 @@ describe('format', () => {
     expect(formatClock(new Date(2025, 10, 2, 0, 0).getTime(), now)).toBe('02 Nov 00:00');
   });
 
-  it('names the day of a time to come, which may be weeks ahead, and calls midnight 00:00', () => {
-    expect(formatUntil(new Date(2026, 10, 28, 0, 0).getTime())).toBe('Sat 28 Nov, 00:00');
+  it('names the day and the zone of a time to come, which may be weeks ahead, and calls midnight 00:00', () => {
+    const atMs = new Date(2026, 10, 28, 0, 0).getTime();
+    expect(formatUntil(atMs)).toBe(`Sat 28 Nov, 00:00 ${formatZone(atMs)}`);
   });
 
   it('keeps both ends of an id', () => {

@@ -68,9 +68,10 @@ const until = new Intl.DateTimeFormat('en-GB', {
   hour: '2-digit',
   minute: '2-digit',
   hourCycle: 'h23',
+  timeZoneName: 'short',
 });
 
-/** "Sat 28 Nov, 08:00", of a time that may be weeks ahead; in the reader's zone. */
+/** "Sat 28 Nov, 08:00 CET", of a time that may be weeks ahead; in the reader's zone, as it is then. */
 export const formatUntil = (atMs: number): string => until.format(atMs).replace(/^(\w+),/, '$1');
 
 /** In two units at most: "840 ms", "3.2 s", "2 min 5 s", "34 h 17 min", "3 d 4 h". */
