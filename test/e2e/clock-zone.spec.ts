@@ -125,6 +125,7 @@ test.each(ZONES)('whoever reads in %s as of when a page is sees whose clock it i
   try {
     await notice.waitFor();
     expect(await notice.innerText()).toMatch(new RegExp(` ${zone.replace('+', '.')}$`));
+    await checkEveryLook(page, `stale-clock-${zone.split(':')[0]}`);
   } finally {
     gateway.process.kill('SIGCONT');
   }

@@ -38,13 +38,13 @@ export function Shell() {
         className="min-h-0 min-w-0 flex-1 overflow-hidden outline-none"
       >
         <Outlet />
+        <StaleNotice />
       </main>
       <BottomBar />
       <GlobalShortcuts />
       <CommandPalette />
       <ShortcutHelp />
       <PageTitle />
-      <StaleNotice />
     </div>
   );
 }
