@@ -27,8 +27,9 @@ const SEVERITY_BARS: Record<Severity, string> = {
   loop: 'bg-[#ef4444]',
 };
 
+/** What went well is most of it, and has no colour, so that what did not stands out. */
 const STATUS_CLASSES = {
-  success: 'text-success',
+  success: 'text-muted',
   failure: 'text-danger',
   pending: 'text-accent',
   skipped: 'text-muted',
@@ -102,6 +103,8 @@ export const StreamRow = memo(function StreamRow({ step, isOpen, onToggle, onFil
           className={cx(
             STREAM_COLUMNS.tool,
             'truncate font-mono text-2xs text-muted max-md:order-last max-md:w-auto max-md:max-w-[40%]',
+            // Where there is a column for it, something stands in it.
+            !step.action.tool_call && 'max-md:hidden',
           )}
         >
           {step.action.tool_call || 'no tool'}
