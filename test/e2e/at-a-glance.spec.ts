@@ -1,4 +1,5 @@
-/** What one look has to tell: what failed among what went well, and on a phone no more than there is. */
+/** What one look has to tell: what failed among what went well and, on a phone, that a line goes on. */
+import type { Locator } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { buildDecisionLog } from '#testing';
 import { gateway, startOneGateway } from '../integration/start-one-gateway.js';
@@ -48,5 +49,32 @@ test('in the stream the absence of a tool is said where there is a column for it
   await page.setViewportSize(SIZES.phone);
   await absence.waitFor({ state: 'hidden' });
   await page.getByTestId('stream-row').getByText('search', { exact: true }).waitFor();
+  await page.context().close();
+});
+
+test('on a phone the figures and the states above the map show on which side they go on', async () => {
+  const page = await openAs(browser, gateway, 'ana', '/fleet');
+  const figures = page.getByRole('region', { name: 'Gateway health' });
+  const states = page.getByRole('group', { name: 'Show only agents that are' });
+  await figures.getByText(/^Subscribers\d+$/).waitFor();
+  const sides = (line: Locator) =>
+    line.evaluate((it: any) =>
+      [...it.ownerDocument.querySelectorAll('[data-testid=hides-more]')]
+        .filter((mark) => it.contains(mark) || mark.parentElement.contains(it))
+        .map(({ dataset }) => dataset.side),
+    );
+  await expect.poll(() => sides(figures)).toEqual([]);
+  await page.setViewportSize(SIZES.phone);
+  for (const [line, last] of [
+    [figures, figures.getByText('Store queue')],
+    [states, states.getByRole('button').last()],
+  ] as const) {
+    await expect.poll(() => sides(line)).toEqual(['end']);
+    await last.evaluate((it: any) => it.scrollIntoView({ inline: 'end' }));
+    await expect.poll(() => sides(line)).toContain('start');
+  }
+  await page.reload();
+  await figures.getByText(/^Subscribers\d+$/).waitFor();
+  await checkEveryLook(page, 'fleet-goes-on');
   await page.context().close();
 });

@@ -1,11 +1,11 @@
 /** What may be wider than its place scrolls sideways in it; a fade with an arrow lies on each side that hides something. */
 import { ChevronLeft, ChevronRight } from 'lucide-react';
-import { type ReactNode, useCallback, useLayoutEffect, useRef, useState } from 'react';
+import { type ComponentProps, useCallback, useLayoutEffect, useRef, useState } from 'react';
 import { cx } from './cx';
 
 const NOTHING = { start: false, end: false };
 
-export function ScrollSideways({ children }: { children: ReactNode }) {
+export function ScrollSideways({ className, children, ...rest }: ComponentProps<'div'>) {
   const scroller = useRef<HTMLDivElement>(null);
   const [hides, setHides] = useState(NOTHING);
   const measure = useCallback(() => {
@@ -23,7 +23,7 @@ export function ScrollSideways({ children }: { children: ReactNode }) {
   }, [measure]);
   return (
     <div className="relative">
-      <div ref={scroller} onScroll={measure} className="relative overflow-x-auto">
+      <div {...rest} ref={scroller} onScroll={measure} className={cx('relative overflow-x-auto', className)}>
         {children}
       </div>
       {hides.start ? <Fade side="start" /> : null}

@@ -1,5 +1,6 @@
 /** What the colours mean, how many agents are in each state, and a filter: pressing a state shows only those. */
 import { cx, formatCount, nodeColour, nodeLabel } from '../../ui';
+import { ScrollSideways } from '../../ui/scroll-sideways';
 import type { FleetState } from './fleet-search';
 
 /** Not there at most times, and the row is full. */
@@ -38,34 +39,40 @@ export function StateLegend({ counts, selected, onChange }: StateLegendProps) {
     (state) => !SHOWN_WHERE_PRESENT.includes(state) || (counts?.[state] ?? 0) > 0 || selected.includes(state),
   );
   return (
-    <fieldset className="-mx-3 flex min-w-0 gap-1 overflow-x-auto px-3 py-0.5 md:mx-0 md:flex-wrap md:px-0 short:sm:mx-0 short:sm:px-0">
-      <legend className="sr-only">Show only agents that are</legend>
-      {shown.map((state) => {
-        const isOn = selected.includes(state);
-        return (
-          <button
-            key={state}
-            type="button"
-            data-testid="fleet-state"
-            data-state={state}
-            aria-pressed={isOn}
-            title={TITLES[state]}
-            onClick={() => toggle(state)}
-            className={cx(
-              'inline-flex h-7 shrink-0 items-center gap-1.5 rounded-full border px-2 text-xs max-md:h-9',
-              isOn
-                ? 'border-accent bg-accent-soft text-accent'
-                : 'border-line text-muted hover:bg-hover hover:text-fg',
-              selected.length > 0 && !isOn && 'border-dashed',
-            )}
-          >
-            <Mark state={state} />
-            {state === 'loop_rests' ? 'Loop at rest' : nodeLabel(state)}
-            <span className="nums font-semibold text-fg">{counts ? formatCount(counts[state]) : '–'}</span>
-          </button>
-        );
-      })}
-    </fieldset>
+    <div className="-mx-3 md:mx-0 short:sm:mx-0">
+      <ScrollSideways>
+        <fieldset className="flex gap-1 px-3 py-0.5 md:flex-wrap md:px-0 short:sm:px-0">
+          <legend className="sr-only">Show only agents that are</legend>
+          {shown.map((state) => {
+            const isOn = selected.includes(state);
+            return (
+              <button
+                key={state}
+                type="button"
+                data-testid="fleet-state"
+                data-state={state}
+                aria-pressed={isOn}
+                title={TITLES[state]}
+                onClick={() => toggle(state)}
+                className={cx(
+                  'inline-flex h-7 shrink-0 items-center gap-1.5 rounded-full border px-2 text-xs max-md:h-9',
+                  isOn
+                    ? 'border-accent bg-accent-soft text-accent'
+                    : 'border-line text-muted hover:bg-hover hover:text-fg',
+                  selected.length > 0 && !isOn && 'border-dashed',
+                )}
+              >
+                <Mark state={state} />
+                {state === 'loop_rests' ? 'Loop at rest' : nodeLabel(state)}
+                <span className="nums font-semibold text-fg">
+                  {counts ? formatCount(counts[state]) : '–'}
+                </span>
+              </button>
+            );
+          })}
+        </fieldset>
+      </ScrollSideways>
+    </div>
   );
 }
 

@@ -3,6 +3,7 @@ import { lazy, Suspense, useMemo } from 'react';
 import type { GatewayStats } from '#contracts';
 import { useTopic } from '../../realtime';
 import { cx, formatCount, Skeleton } from '../../ui';
+import { ScrollSideways } from '../../ui/scroll-sideways';
 import { formatLatency, formatRate, type StatKey, seriesOf } from './stats-series';
 
 const Sparkline = lazy(async () => ({ default: (await import('./sparkline')).Sparkline }));
@@ -54,39 +55,42 @@ export function StatsStrip() {
   const { data } = useTopic('gateway:stats');
   const series = useMemo(() => (data ? seriesOf(data) : null), [data]);
   return (
-    <section
-      aria-label="Gateway health"
-      aria-busy={!series?.latest}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: on a phone it scrolls, and has to be reachable by keyboard.
-      tabIndex={0}
-      className="focus-inset shrink-0 overflow-x-auto border-line border-b bg-surface short:order-last short:border-t"
-    >
-      <ul className="flex md:grid md:grid-cols-[1fr_1.5fr_1fr_1fr_1fr]">
-        {TILES.map((tile) => (
-          <li
-            key={tile.label}
-            className="flex min-w-0 shrink-0 items-end gap-3 border-line border-r px-3 py-2 last:border-r-0 max-md:min-w-40 md:px-4"
-          >
-            <p className="shrink-0">
-              <span className="block text-2xs text-muted">{tile.label}</span>
-              <span className="nums block whitespace-nowrap leading-6">
-                {series?.latest ? (
-                  <TileValue tile={tile} stats={series.latest} />
-                ) : (
-                  <Skeleton className="my-1 h-4 w-14" />
-                )}
-              </span>
-            </p>
-            {/* A narrow window has room for the numbers alone. */}
-            <div className="min-w-12 flex-1 pb-0.5 md:max-xl:hidden">
-              <Suspense fallback={null}>
-                {series ? <Sparkline times={series.times} values={series.column(tile.series)} /> : null}
-              </Suspense>
-            </div>
-          </li>
-        ))}
-      </ul>
-    </section>
+    <div className="shrink-0 border-line border-b bg-surface short:order-last short:border-t">
+      {/* On a phone it scrolls, and has to be reachable by keyboard. */}
+      <ScrollSideways
+        role="region"
+        aria-label="Gateway health"
+        aria-busy={!series?.latest}
+        tabIndex={0}
+        className="focus-inset"
+      >
+        <ul className="flex max-md:w-max md:grid md:grid-cols-[1fr_1.5fr_1fr_1fr_1fr]">
+          {TILES.map((tile) => (
+            <li
+              key={tile.label}
+              className="flex min-w-0 shrink-0 items-end gap-3 border-line border-r px-3 py-2 last:border-r-0 max-md:min-w-40 md:px-4"
+            >
+              <p className="shrink-0">
+                <span className="block text-2xs text-muted">{tile.label}</span>
+                <span className="nums block whitespace-nowrap leading-6">
+                  {series?.latest ? (
+                    <TileValue tile={tile} stats={series.latest} />
+                  ) : (
+                    <Skeleton className="my-1 h-4 w-14" />
+                  )}
+                </span>
+              </p>
+              {/* A narrow window has room for the numbers alone. */}
+              <div className="min-w-12 flex-1 pb-0.5 md:max-xl:hidden">
+                <Suspense fallback={null}>
+                  {series ? <Sparkline times={series.times} values={series.column(tile.series)} /> : null}
+                </Suspense>
+              </div>
+            </li>
+          ))}
+        </ul>
+      </ScrollSideways>
+    </div>
   );
 }
 
