@@ -1,4 +1,4 @@
-/** What one look has to tell: what failed among what went well and, on a phone, that a line goes on. */
+/** What one look has to tell: what failed among what went well, an address in whole words and, on a phone, that a line goes on. */
 import type { Locator } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { buildDecisionLog } from '#testing';
@@ -76,5 +76,50 @@ test('on a phone the figures and the states above the map show on which side the
   await page.reload();
   await figures.getByText(/^Subscribers\d+$/).waitFor();
   await checkEveryLook(page, 'fleet-goes-on');
+  await page.context().close();
+});
+
+/** The narrowest window with the navigation at its left. */
+const NARROW_DESKTOP_PX = 992;
+const LONG_NAME = 'models-of-the-northern-and-southern-warehouses';
+
+/** As they are drawn. */
+const linesOf = (words: Locator): Promise<string[]> =>
+  words.evaluate((it: any) => {
+    const { ownerDocument: document } = it;
+    const lines = new Map<number, string>();
+    const texts = document.createTreeWalker(it, 4);
+    for (let text = texts.nextNode(); text; text = texts.nextNode())
+      for (let at = 0; at < text.length; at += 1) {
+        const range = document.createRange();
+        range.setStart(text, at);
+        range.setEnd(text, at + 1);
+        const { top } = range.getBoundingClientRect();
+        lines.set(top, (lines.get(top) ?? '') + text.data[at]);
+      }
+    return [...lines.values()];
+  });
+
+test('the address clients use is shown whole, broken between its words, and is one text to whoever copies it', async () => {
+  await gateway.operator('PUT', `/v1/upstreams/${LONG_NAME}`, {
+    base_url: 'https://models.example.org/v1',
+    kind: 'openai',
+  });
+  const page = await openAs(browser, gateway, 'ana', '/settings?section=upstreams');
+  for (const width of [SIZES.phone.width, NARROW_DESKTOP_PX, SIZES.desktop.width]) {
+    await page.setViewportSize({ width, height: 900 });
+    for (const name of ['openai', LONG_NAME]) {
+      const address = `${gateway.url}/proxy/${name}/v1`;
+      const shown = page.getByText(address, { exact: true });
+      await shown.waitFor();
+      expect(await shown.evaluate((it: any) => it.scrollWidth - it.clientWidth), `at ${width}`).toBe(0);
+      await shown.selectText();
+      expect(await page.evaluate('String(getSelection())')).toBe(address);
+      const lines = await linesOf(shown);
+      expect(lines.slice(0, -1).filter((line) => /\w$/.test(line))).toEqual([]);
+      if (name === 'openai') expect(lines).toEqual([address]);
+    }
+  }
+  await checkEveryLook(page, 'upstreams-address');
   await page.context().close();
 });

@@ -1,13 +1,16 @@
 /** Where the proxy sends calls, and whose vendor key pays. What the environment sets can be seen here, not changed. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { KeyRound, Lock, Plus } from 'lucide-react';
-import { useState } from 'react';
+import { Fragment, useState } from 'react';
 import type { Upstream } from '#contracts';
 import { api, useDenial } from '../../api';
 import { useDraft } from '../../app/use-draft';
 import { Badge, Button, Callout, ConfirmDialog, CopyButton, Panel, Skeleton } from '../../ui';
 import { UpstreamDialog } from './upstream-dialog';
 import { envName, KIND_LABELS, proxyPathOf, UPSTREAMS_KEY, upstreamPath } from './upstream-names';
+
+/** Where an address that is too long for its line is best broken. */
+const AFTER_SLASHES = /(?<=\/)(?!\/)/;
 
 export function UpstreamsSection() {
   const denial = useDenial('configure');
@@ -98,15 +101,20 @@ function UpstreamRow({ upstream, denial, onEdit }: UpstreamRowProps) {
         <p className="truncate font-mono text-muted text-xs" title={upstream.base_url}>
           {upstream.base_url}
         </p>
-        <p className="flex min-w-0 items-center gap-1 text-xs">
+        <p className="flex min-w-0 flex-wrap items-center gap-x-1 text-xs">
           <span className="shrink-0 text-muted">Clients use</span>
-          <span
-            className="truncate font-mono max-md:whitespace-normal max-md:[overflow-wrap:anywhere]"
-            title={proxyUrl}
-          >
-            {proxyUrl}
+          <span className="flex min-w-0 items-center gap-1">
+            <span className="font-mono [overflow-wrap:anywhere]">
+              {proxyUrl.split(AFTER_SLASHES).map((part, index) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: a fixed sequence; the same part may occur twice.
+                <Fragment key={index}>
+                  {part}
+                  <wbr />
+                </Fragment>
+              ))}
+            </span>
+            <CopyButton text={proxyUrl} label={`Copy the base URL of ${name}`} />
           </span>
-          <CopyButton text={proxyUrl} label={`Copy the base URL of ${name}`} />
         </p>
         {isFixed ? (
           <p className="text-muted text-xs">
