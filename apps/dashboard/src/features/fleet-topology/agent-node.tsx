@@ -7,12 +7,13 @@ import type { NodeProps } from '@xyflow/react';
 import { Ghost } from 'lucide-react';
 import { memo, useContext } from 'react';
 import { NONE_SINCE_START } from '../../app/begun-anew';
-import { CutMiddle, cx, formatCount, plural, truncateMiddle } from '../../ui';
+import { CutMiddle, cx, plural, truncateMiddle } from '../../ui';
 import { type FleetNode, fleetColour, fleetLabel, isFromBefore } from './fleet-nodes';
 import { type FleetState, fleetState } from './fleet-search';
 import { loopName } from './loop-names';
 import { type MapDetail, MapDetailContext } from './map-detail';
 import type { AgentElement, ClusterElement } from './map-elements';
+import { StepCount } from './step-count';
 
 export const AgentNode = memo(function AgentNode({ data, width, height }: NodeProps<AgentElement>) {
   const { node, dimmed, selected, tabStop, named } = data;
@@ -142,7 +143,7 @@ function CardText({ node, state, namesOnly }: { node: FleetNode; state: FleetSta
       </span>
       {namesOnly ? null : (
         <span className="nums shrink-0 self-start pt-2 font-mono text-2xs text-muted">
-          {isFromBefore(node) ? '–' : formatCount(node.step_count)}
+          <StepCount node={node} />
           <span className="sr-only"> steps</span>
         </span>
       )}

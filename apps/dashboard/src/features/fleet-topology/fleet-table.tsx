@@ -3,22 +3,12 @@ import { Link } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { ArrowDown } from 'lucide-react';
 import { useMemo, useRef, useState } from 'react';
-import { NONE_SINCE_START } from '../../app/begun-anew';
 import { rowFocus, useRowFocus } from '../../app/keyboard/use-row-focus';
 import { useScrollPlace } from '../../app/use-scroll-place';
-import {
-  Badge,
-  CutMiddle,
-  cx,
-  formatCount,
-  RelativeTime,
-  RowSpacer,
-  StateDot,
-  StickyTh,
-  useOverscan,
-} from '../../ui';
-import { dotOf, type FleetNode, fleetLabel, isFromBefore } from './fleet-nodes';
+import { Badge, CutMiddle, cx, RelativeTime, RowSpacer, StateDot, StickyTh, useOverscan } from '../../ui';
+import { dotOf, type FleetNode, fleetLabel } from './fleet-nodes';
 import { type FleetSort, orderFleet } from './fleet-order';
+import { StepCount } from './step-count';
 
 const ROW_PX = 40;
 interface FleetTableProps {
@@ -187,11 +177,7 @@ function Row({ node, rowIndex, isSelected, onSelect }: RowProps) {
         {node.last_intent}
       </td>
       <td className={cx(cell, 'nums text-right')}>
-        {isFromBefore(node) ? (
-          <span title={`Steps: ${NONE_SINCE_START}`}>–</span>
-        ) : (
-          formatCount(node.step_count)
-        )}
+        <StepCount node={node} />
       </td>
       <td className={cx(cell, 'nums text-right text-muted')}>
         <RelativeTime atMs={node.last_seen_ms} short />
