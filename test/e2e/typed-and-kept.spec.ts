@@ -122,7 +122,9 @@ test('prices typed while others are saved, or while theirs cannot be read, stay'
   await saving.stop();
 
   const { body: theirs } = await gateway.operator('GET', '/v1/prices');
-  await gateway.operator('PUT', '/v1/prices', { version: theirs.version, models: theirs.models });
+  const [first, ...others] = theirs.models;
+  const models = [{ ...first, output_usd: first.output_usd + 1 }, ...others];
+  await gateway.operator('PUT', '/v1/prices', { version: theirs.version, models });
   await button('Save prices').click();
   await page.getByText('Somebody else has saved prices').waitFor();
   await page.route('**/v1/prices', (route) => route.fulfill({ status: 403, json: {} }));
