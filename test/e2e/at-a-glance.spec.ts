@@ -8,17 +8,19 @@ import { browser, launchOneBrowser } from './launch-one-browser.js';
 import { openAs } from './log-in.js';
 
 const STEPS = [
-  { intent: 'Look it up', status: 'success', tool_call: 'search' },
-  { intent: 'Think it over', status: 'success', tool_call: '' },
-  { intent: 'Send the answer', status: 'failure', tool_call: 'send_mail' },
+  { agent_id: 'agent-1', intent: 'Look it up', status: 'success', tool_call: 'search' },
+  // So short that what it intends would fit beside it.
+  { agent_id: 'a', intent: 'Think it over', status: 'success', tool_call: '' },
+  { agent_id: 'agent-1', intent: 'Send the answer', status: 'failure', tool_call: 'send_mail' },
 ] as const;
 
 startOneGateway();
 launchOneBrowser();
 beforeAll(async () => {
-  const steps = STEPS.map(({ intent, status, tool_call }) =>
+  const steps = STEPS.map(({ agent_id, intent, status, tool_call }) =>
     buildDecisionLog({
       meta: { trace_id: intent, session_id: 'a-question', timestamp: new Date().toISOString() },
+      identity: { agent_id },
       cognition: { intent },
       action: { status, tool_call },
     } as never),
@@ -49,6 +51,10 @@ test('in the stream the absence of a tool is said where there is a column for it
   await page.setViewportSize(SIZES.phone);
   await absence.waitFor({ state: 'hidden' });
   await page.getByTestId('stream-row').getByText('search', { exact: true }).waitFor();
+  const row = page.getByTestId('stream-row').filter({ hasText: 'Think it over' });
+  const when = await row.locator('time').boundingBox();
+  const what = await row.getByText('Think it over').boundingBox();
+  expect(what?.y).toBeGreaterThanOrEqual((when?.y ?? 0) + (when?.height ?? 0));
   await page.context().close();
 });
 

@@ -102,9 +102,11 @@ export const StreamRow = memo(function StreamRow({ step, isOpen, onToggle, onFil
         <span
           className={cx(
             STREAM_COLUMNS.tool,
-            'truncate font-mono text-2xs text-muted max-md:order-last max-md:w-auto max-md:max-w-[40%]',
-            // Where there is a column for it, something stands in it.
-            !step.action.tool_call && 'max-md:hidden',
+            'truncate font-mono text-2xs text-muted max-md:order-last',
+            // Where there is a column for it, something stands in it; on a phone the line ends there all the same.
+            step.action.tool_call
+              ? 'max-md:w-auto max-md:max-w-[40%]'
+              : 'max-md:invisible max-md:h-0 max-md:w-full',
           )}
         >
           {step.action.tool_call || 'no tool'}
