@@ -20,9 +20,12 @@ export function canonicalMessage(value: unknown, shape: MessageShape): Canonical
   if (!isObject(value)) return wholeItem(value, shape.vendor);
   const role = value.role === undefined ? shape.defaultRole : value.role;
   if (typeof role !== 'string') return wholeItem(value, shape.vendor);
+  const content = value[shape.content];
+  // Any other content stays in `extra`, so that it is told from a list that holds the same.
+  const hasParts = typeof content === 'string' || (Array.isArray(content) && content.length > 0);
   let extra: JsonRecord | null = null;
   for (const name of Object.keys(value)) {
-    if (name === 'role' || name === shape.content || shape.isOmitted?.(name, value)) continue;
+    if (name === 'role' || (hasParts && name === shape.content) || shape.isOmitted?.(name, value)) continue;
     extra ??= {};
     // Written plainly, this one name would be lost.
     if (name === '__proto__') Object.defineProperty(extra, name, { value: value[name], enumerable: true });
@@ -30,7 +33,7 @@ export function canonicalMessage(value: unknown, shape: MessageShape): Canonical
   }
   return {
     role,
-    parts: canonicalParts(value[shape.content], shape),
+    parts: canonicalParts(content, shape),
     extra: extra === null ? null : { vendor: shape.vendor, value: extra },
   };
 }
@@ -46,10 +49,8 @@ function canonicalParts(
   content: unknown,
   { vendor, plainText }: Pick<MessageShape, 'vendor' | 'plainText'>,
 ): CanonicalPart[] {
-  if (content === undefined) return [];
   if (typeof content === 'string') return [content];
-  // An empty list is kept apart from no content at all.
-  if (!Array.isArray(content) || content.length === 0) return [{ vendor, value: content }];
+  if (!Array.isArray(content)) return isObject(content) ? [{ vendor, value: content }] : [];
   return content.map((part) => (isObject(part) ? plainText(part) : undefined) ?? { vendor, value: part });
 }
 

@@ -98,6 +98,20 @@ describe('a request in canonical form', () => {
     expect(new Set(forms).size).toBe(3);
   });
 
+  it.each<[DialectName, (content: unknown) => object]>([
+    ['openai-chat', (content) => ({ messages: [{ role: 'assistant', content }] })],
+    ['openai-responses', (content) => ({ input: [{ role: 'assistant', content }] })],
+    ['anthropic', (content) => ({ messages: [{ role: 'assistant', content }] })],
+    ['gemini', (parts) => ({ contents: [{ role: 'model', parts }] })],
+  ])('tells content of any kind from a list that holds it, in %s', (name, withContent) => {
+    const contents = [undefined, null, '', 0, [], {}, [null], [0], [[]], [{}]];
+    // The way of a body: JSON has no undefined.
+    const forms = contents.map((content) =>
+      JSON.stringify(form(name, JSON.parse(JSON.stringify(withContent(content))))),
+    );
+    expect(new Set(forms).size).toBe(contents.length);
+  });
+
   it('reads Gemini in either spelling, with the model of the path', () => {
     const camel = form('gemini', {
       systemInstruction: { parts: [{ text: 's' }] },
