@@ -3,8 +3,8 @@
  * embedder of words sees them, so the vectors of such texts are one and the same. What prose has around words says nothing.
  */
 
-/** Bullets and headings at the beginning of a line. */
-const BULLET = /^[ \t]*(?:[-*•]|#{1,6})[ \t]+/gm;
+/** Bullets and headings at the beginning of a line, with something behind them. */
+const BULLET = /^[ \t]*(?:[-*•]|#{1,6})[ \t]+(?=\S)/gm;
 /** `**bold**`, `_so_`: around words, never within them. */
 const EMPHASIS = /(?<![\p{L}\p{N}])([*_]{1,3})(?=\S)([^*_\n]{1,200})(?<=\S)\1(?![\p{L}\p{N}])/gu;
 /** Words, then signs; an exclamation mark is one only in front of what it negates. */

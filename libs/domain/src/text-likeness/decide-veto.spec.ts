@@ -289,6 +289,7 @@ describe('rewordings that pass', () => {
     ['ßtraße öffnen', 'Öffnen ßtraße'],
     ['', ''],
     ['', '...'],
+    ['Explain this sign:\n*', 'Explain this sign:\n* '],
   ])('"%s" may be "%s"', (one, other) => {
     expect(veto(one, other)).toBeNull();
     expect(veto(other, one)).toBeNull();
