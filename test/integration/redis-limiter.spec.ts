@@ -1,6 +1,6 @@
 /** What only a shared store must do: its own clock, expiry, several clients, and failing fast when it is away. */
 import { once } from 'node:events';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { type AddressInfo, createConnection, createServer, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import {
   type ConnectRedisOptions,
@@ -387,6 +387,39 @@ describe.skipIf(redisMissing !== null)('the limiter in Redis', () => {
       expect((await patient.take([month(999)])).allowed).toBe(true);
     },
   );
+
+  it('gives back what was taken in time where the reply comes too late', async () => {
+    /** Replies on their way, while they are kept back. */
+    let late: Buffer[] | null = null;
+    let deliver: (bytes: Buffer) => unknown = () => {};
+    const slow = createServer((client) => {
+      const redis = createConnection(server.socketPath);
+      client.on('error', () => redis.destroy()).pipe(redis);
+      redis.on('error', () => client.destroy()).on('close', () => client.destroy());
+      deliver = (bytes) => client.write(bytes);
+      redis.on('data', (bytes) => late?.push(bytes) ?? deliver(bytes));
+    }).listen(0, '127.0.0.1');
+    await once(slow, 'listening');
+    const patient = open();
+    await patient.open();
+    const usedByOthers = async (window: LimitWindow) =>
+      (await limiterOf(patient, 5_000).look([window]))[0]?.used;
+    const connection = open(`redis://127.0.0.1:${(slow.address() as AddressInfo).port}`);
+    const limiter = limiterOf(connection);
+    await vi.waitFor(() => limiter.take([month(1), hour(50)]));
+    late = [];
+    const { failure } = await rejection(limiter.take([month(500), hour(50, 7)]));
+    expect(failure.reason).toBe('timeout');
+    expect(await usedByOthers(month(0))).toBe(501);
+    for (const bytes of late.splice(0)) deliver(bytes);
+    late = null;
+    await vi.waitFor(async () => {
+      expect(await usedByOthers(month(0))).toBe(1);
+      expect(await usedByOthers(hour(50))).toBe(1);
+    });
+    await connection.quit();
+    slow.close();
+  });
 
   it('takes a reply that lies there when this process was busy for longer than any wait, and stays connected', async () => {
     const connection = open();

@@ -2,8 +2,8 @@
  * The limiter that several gateways share. One script and one round trip for each operation; the clock is that of
  * Redis. It rejects fast, with a RedisFailure, when Redis is away or hangs: the caller decides what that means.
  *
- * A take that timed out takes nothing when Redis wakes up: the call that it stood for went on, and whoever made it tells what it
- * used once it is over.
+ * A take that timed out takes nothing when Redis wakes up, and what it took already is given back when its reply comes: the call that
+ * it stood for went on, and whoever made it tells what it used once it is over.
  */
 import type { Cluster, Redis } from 'ioredis';
 import type { BucketChange, LimitDecision, LimitWindow, RateLimiter, WindowState } from '#contracts';
@@ -34,6 +34,12 @@ export interface RedisRateLimiterOptions {
 
 type Script = (keyCount: number, ...keysAndArguments: (string | number)[]) => Promise<number[]>;
 type Place = Omit<LimitWindow, 'limit' | 'amount'>;
+type SendParameters<T extends Place> = [
+  command: keyof LimitCommands,
+  places: readonly T[],
+  own: (place: T) => [number | string, number],
+  ...further: (number | string)[],
+];
 
 interface LimitCommands {
   observatoryLimitTake: Script;
@@ -104,9 +110,26 @@ export class RedisRateLimiter implements RateLimiter {
 
   #takeOnce(windows: readonly LimitWindow[]): Promise<number[]> {
     const [first] = windows;
-    return this.#deadline.asked(first === undefined ? '' : limitKey(first), (untilMs) =>
-      this.#run('observatoryLimitTake', windows, ({ limit, amount }) => [limit, amount], untilMs),
-    );
+    return this.#deadline.asked(first === undefined ? '' : limitKey(first), async (untilMs) => {
+      const reply = this.#send(
+        'observatoryLimitTake',
+        windows,
+        ({ limit, amount }) => [limit, amount],
+        untilMs,
+      );
+      try {
+        return await this.#awaited(reply);
+      } catch (failure) {
+        reply.then((late) => this.#giveBack(windows, late)).catch(() => {});
+        throw failure;
+      }
+    });
+  }
+
+  async #giveBack(windows: readonly LimitWindow[], reply: readonly number[]): Promise<void> {
+    const [takenAtMs, isAllowed] = reply;
+    if (takenAtMs === undefined || isAllowed !== 1) return;
+    await this.correct(windows.map((window) => ({ ...window, takenAtMs, amount: -window.amount })));
   }
 
   async #change(
@@ -120,12 +143,20 @@ export class RedisRateLimiter implements RateLimiter {
   }
 
   /** @throws RedisFailure; RangeError before anything is sent */
-  async #run<T extends Place>(
-    command: keyof LimitCommands,
-    places: readonly T[],
-    own: (place: T) => [number | string, number],
-    ...further: (number | string)[]
-  ): Promise<number[]> {
+  async #run<T extends Place>(...what: SendParameters<T>): Promise<number[]> {
+    return this.#awaited(this.#send(...what));
+  }
+
+  /** @throws RedisFailure where it comes too late, or never */
+  #awaited(reply: Promise<number[]>): Promise<number[]> {
+    return replyInTime(reply, this.#replyTimeoutMs).catch((failure: RedisFailure) => {
+      this.#replicaExit.failed(failure);
+      throw failure;
+    });
+  }
+
+  /** @throws RedisFailure, RangeError; then nothing was sent */
+  #send<T extends Place>(...[command, places, own, ...further]: SendParameters<T>): Promise<number[]> {
     const keys: string[] = [];
     const values: (string | number)[] = [this.#clock?.nowMs() ?? '', this.#gatewayId];
     for (const place of places) {
@@ -140,10 +171,7 @@ export class RedisRateLimiter implements RateLimiter {
       this.#pendingCount -= 1;
     };
     reply.then(settled, settled);
-    return replyInTime(reply, this.#replyTimeoutMs).catch((failure: RedisFailure) => {
-      this.#replicaExit.failed(failure);
-      throw failure;
-    });
+    return reply;
   }
 }
 
