@@ -13,7 +13,7 @@ import {
   sessionTopic,
   TOPICS,
 } from '#contracts';
-import { redact } from '#domain/kill-switch';
+import { redactedStart } from '#domain/kill-switch';
 import { LADDER_IDLE_MS, type LoopLadder } from '#domain/semantic-loop';
 import { type IdSource, inTime } from '#kernel';
 import type { AlertMonitor } from '../alerts/alert-monitor.js';
@@ -24,8 +24,6 @@ import type { SemanticLoopEvents } from './semantic-loop-events.js';
 const WRITING_COUNT_MAX = 1_000;
 /** A call waits no longer for what went before; a store at work answers in a few milliseconds. */
 const RECALL_WAIT_MS = 100;
-/** Read past the cut of a prompt, so that a secret which lies across it is known for one. */
-const REDACTED_BEYOND_CHARS = 1_000;
 
 export interface LoopingCall {
   callId: string;
@@ -161,9 +159,6 @@ export class LoopDesk {
 
 const tooLate = (): Error => new Error(`the store did not answer within ${RECALL_WAIT_MS} ms`);
 
-/** Not the whole of a megabyte is searched for secrets; what is kept is cut after, for masks differ in length. */
-const redactedExcerpt = (text: string): string =>
-  cut(redact(text.slice(0, SEMANTIC_LOOP_PROMPT_CHARS_MAX + REDACTED_BEYOND_CHARS)));
-
 /** A copy, so that no excerpt keeps a long prompt alive. */
-const cut = (text: string): string => Buffer.from(text.slice(0, SEMANTIC_LOOP_PROMPT_CHARS_MAX)).toString();
+const redactedExcerpt = (text: string): string =>
+  Buffer.from(redactedStart(text, SEMANTIC_LOOP_PROMPT_CHARS_MAX)).toString();

@@ -14,6 +14,6 @@ export {
   type KillSwitchWindowsOptions,
 } from './kill-switch-windows.js';
 export { normalise } from './normalise.js';
-export { redact } from './redact.js';
+export { redact, redactedStart } from './redact.js';
 export { applyKillSwitchPatch, DEFAULT_KILL_SWITCH, presetOf } from './settings.js';
 export { canonicalArguments, toolCallKey } from './tool-call-key.js';

@@ -573,6 +573,24 @@ describe('KillSwitchWindows', () => {
       });
     });
 
+    it('[KS-9.2] shows no part of a secret that lies across a cut', () => {
+      const secret = 'postgres://app:canary-password@db and 4111111111111111';
+      const across = (charsMax: number, from: number) => `${'a '.repeat(charsMax / 2 - from)}${secret} so on`;
+      for (const from of [14, 22]) {
+        const made = call(across(300, from), { text: across(300, from) });
+        const turn = request({
+          user_text: across(1_000, from),
+          tool_results: [came(made, across(300, from))],
+        });
+        for (const answer of [says(across(1_000, from)), says('', made)]) {
+          create({});
+          let decision = step(turn, answer);
+          while (decision.kind === 'forward') decision = step(turn, answer);
+          expect(JSON.stringify(decision.evidence)).not.toMatch(/canary|4111/);
+        }
+      }
+    });
+
     it('[KS-9.3] is cut at 1,000 characters of each, and at five calls, whatever came', () => {
       const long = `${'b@b.c '.repeat(100)}${'long '.repeat(10_000)}`;
       const made = call('write', { text: long });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { redact } from './index.js';
+import { redact, redactedStart } from './index.js';
 
 describe('redact', () => {
   it.each([
@@ -66,5 +66,24 @@ describe('redact', () => {
       'secret\\\\\\'.repeat(110),
     ])
       expect(redact(text).length).toBeLessThanOrEqual(8_000);
+  });
+});
+
+describe('the redacted beginning of a text', () => {
+  it.each([
+    ['a short text', 'a short text'],
+    ['at postgres://app:s3cret@db', 'at postgres://app:'],
+    ['the card 4111111111111111', 'the card '],
+    ['the mail is jane.doe@example.org', 'the mail is '],
+    ['-----BEGIN PRIVATE KEY-----\nMIIabc', ''],
+    ['twenty-one letters 🙂', 'twenty-one letters '],
+  ])('of %j shows nothing that the cut makes of a secret', (text, shown) => {
+    expect(redactedStart(text, 20)).toBe(shown);
+  });
+
+  it('ends where the text was cut, though masks make room for more', () => {
+    const key = `-----BEGIN PRIVATE KEY-----${'x'.repeat(500)}-----END PRIVATE KEY-----`;
+    const text = `${key} ${'a '.repeat(1_000)}`;
+    expect(redactedStart(text, key.length + 10)).toBe(`[private key] ${'a '.repeat(4)}a`);
   });
 });

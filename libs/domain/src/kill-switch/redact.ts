@@ -3,6 +3,7 @@
  * incident misses a word, a reader of a leak has a key. Patterns are by prefix and shape, so a password in plain words
  * stays; whoever needs more keeps prompts out of incidents altogether.
  */
+import { wholeEnd } from '#kernel';
 
 interface Rule {
   /** Text without any of these has nothing to mask: a plain search settles nearly every text. */
@@ -47,6 +48,9 @@ const RULES: readonly Rule[] = [
   { hints: ['@'], pattern: /[\w.%+-]{1,100}@[\w-]{1,100}(?:\.[\w-]{1,100}){0,8}/g, mask: '[e-mail]' },
 ];
 
+/** What is known for a secret by its end alone, a password in an address, is shorter. */
+export const READ_BEYOND_CHARS = 320;
+
 /** 13 to 19 digits, alone or in groups. */
 const CARD = /(?<![\w.-])\d(?:[ -]?\d){12,18}(?![\w-]|\.\d)/g;
 const CARD_GROUPS = /^\d{4}([ -])\d{4}\1\d{4}\1\d{1,7}$|^\d{4}([ -])\d{6}\2\d{5}$/;
@@ -57,6 +61,15 @@ export function redact(text: string): string {
   for (const { hints, pattern, mask } of RULES)
     if (hints.some((hint) => masked.includes(hint))) masked = masked.replace(pattern, mask);
   return masked.replace(CARD, (number) => (isCard(number) ? '[card]' : number));
+}
+
+/** The beginning of a text, redacted: up to what lies across the cut and is a secret with what comes behind it. */
+export function redactedStart(text: string, charsMax: number): string {
+  const start = redact(text.slice(0, charsMax));
+  const further = redact(text.slice(0, charsMax + READ_BEYOND_CHARS));
+  let end = 0;
+  while (end < Math.min(charsMax, start.length) && start[end] === further[end]) end += 1;
+  return start.slice(0, wholeEnd(further, end));
 }
 
 /** Grouped as cards are, or with a card's check digit, which one in ten other numbers has by chance. */

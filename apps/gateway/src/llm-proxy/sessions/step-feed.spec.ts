@@ -237,6 +237,27 @@ describe('steps made of calls', () => {
     ]);
   });
 
+  test('show no part of a secret that lies across the cut of what a tool was given, or gave back', () => {
+    const across = (charsMax: number) => `${'a '.repeat(charsMax / 2 - 10)}//app:canary-password@db`;
+    const one = buildProxyCall({ sessionId: 's', body: { model: 'm', messages: [] } });
+    one.answer = {
+      model: 'm',
+      text: '',
+      tool_calls: [{ id: '1', name: 'query', arguments: across(2_000) }],
+      usage: null,
+      failed: false,
+    } as unknown as LlmAnswer;
+    feed.noteAnswer(one);
+    const two = buildProxyCall({
+      sessionId: 's',
+      body: { model: 'm', messages: [{ role: 'tool', tool_call_id: '1', content: across(500) }] },
+    });
+    feed.noteRequest(two);
+    feed.flush();
+    expect(made.map(({ action }) => action.tool_output_summary?.startsWith('a a a'))).toEqual([true]);
+    expect(JSON.stringify(made)).not.toContain('canary');
+  });
+
   test('fit the schema, however many calls of tools an answer makes and however it names them', () => {
     const names = Array.from({ length: 200 }, (_, n) => `look_up_the_weather_of_town_${n}`);
     call({}, ...names);

@@ -7,7 +7,7 @@
  */
 import { createHash } from 'node:crypto';
 import { type DecisionLog, LIMITS, type LlmToolCall, PROXY_SOURCE, tokensOf } from '#contracts';
-import { canonicalArguments, redact } from '#domain/kill-switch';
+import { canonicalArguments, redactedStart } from '#domain/kill-switch';
 import { wholeEnd } from '#kernel';
 import type { ProxyCall } from '../proxy-call.js';
 
@@ -24,18 +24,16 @@ export interface SoFar {
   costMicroUsd: number;
 }
 
-/** Cut far behind its end first: half a secret is not known for one. */
+/** On one line. What it loses of white space is made up for by what comes behind. */
 export function intentOf(text: string): string {
-  const line = cut(text, INTENT_CHARS_MAX * 2)
+  const line = redactedStart(text, INTENT_CHARS_MAX * 2)
     .replace(/\s+/g, ' ')
     .trim();
   return line.slice(0, wholeEnd(line, INTENT_CHARS_MAX)).trimEnd();
 }
 
 /** Of what a tool gave back, or the model answered. */
-export const outputOf = (text: string): string => cut(text, OUTPUT_CHARS_MAX);
-
-const cut = (text: string, charsMax: number): string => redact(text.slice(0, charsMax));
+export const outputOf = (text: string): string => redactedStart(text, OUTPUT_CHARS_MAX);
 
 /** @param conversation with what this call asked and cost */
 export function stepOf(call: ProxyCall, conversation: SoFar): DecisionLog {
@@ -92,5 +90,5 @@ function inputOf(toolCalls: readonly LlmToolCall[]): { tool_input: string } {
     toolCalls.length === 1
       ? (toolCalls[0] as LlmToolCall).arguments
       : JSON.stringify(toolCalls.map((call) => call.arguments));
-  return { tool_input: JSON.stringify({ arguments: cut(input, INPUT_CHARS_MAX) }) };
+  return { tool_input: JSON.stringify({ arguments: redactedStart(input, INPUT_CHARS_MAX) }) };
 }
