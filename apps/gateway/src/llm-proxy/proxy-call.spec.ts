@@ -53,6 +53,6 @@ test('remembers the beginning of a long question, and not the whole', () => {
   const body = { model: 'm', messages: [user(long)] };
   const call = callWith(body);
   call.readAs(body);
-  expect(call.summary?.asked).toBe(long.slice(0, 512));
-  expect(call.summary?.askedFirst).toBe(long.slice(0, 512));
+  expect(call.summary?.asked).toBe(long.slice(0, 800));
+  expect(call.summary?.askedFirst).toBe(long.slice(0, 800));
 });

@@ -55,8 +55,8 @@ export interface RequestSummary
   mediaExcessBytes: number;
 }
 
-/** More than a step's label takes. */
-const ASKED_CHARS_MAX = 512;
+/** What a step's label is made of, and what tells whether a secret lies across its cut. */
+const ASKED_CHARS_MAX = 800;
 /** In a shorter body a picture is as small as a text. */
 const MEDIA_BODY_BYTES_MIN = 16 * 1024;
 

@@ -258,6 +258,12 @@ describe('steps made of calls', () => {
     expect(JSON.stringify(made)).not.toContain('canary');
   });
 
+  test('show no part of a secret that lies where what was asked is cut, either', () => {
+    call({ content: `${' '.repeat(465)}//app:canary-${'password'.repeat(10)}@db` });
+    feed.flush();
+    expect(made.map(({ cognition }) => cognition.intent)).toEqual(['//app:']);
+  });
+
   test('fit the schema, however many calls of tools an answer makes and however it names them', () => {
     const names = Array.from({ length: 200 }, (_, n) => `look_up_the_weather_of_town_${n}`);
     call({}, ...names);
