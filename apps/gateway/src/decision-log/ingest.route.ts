@@ -142,7 +142,7 @@ async function ingest(parts: IngestRouteParts, asked: Asked, read: ReadBody): Pr
     if (error instanceof ObservatoryError) parts.events.refused(error.code);
     return parts.answerError(error, { method: 'POST', url: PATH });
   } finally {
-    if (takenBytes > 0) parts.bodyBytes.giveBack(tenantId, takenBytes);
+    parts.bodyBytes.giveBack(tenantId, takenBytes);
   }
 }
 
