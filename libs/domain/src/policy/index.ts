@@ -13,6 +13,8 @@ export { costMicroUsd, estimateUsage, OUTPUT_TOKENS_ESTIMATE, usageParts } from 
 export { DEFAULT_PRICES } from './default-prices.js';
 export { findPrice } from './find-price.js';
 export {
+  BUDGETS,
+  type BudgetName,
   budgetSeeds,
   budgetsSetSince,
   corrections,

@@ -21,6 +21,10 @@ export const LIMIT_NAMES = [
 ] as const;
 export type LimitName = (typeof LIMIT_NAMES)[number];
 
+/** Of a policy's limits those in money. */
+export const BUDGETS = ['budget_hour_usd', 'budget_day_usd', 'budget_month_usd'] as const;
+export type BudgetName = (typeof BUDGETS)[number];
+
 /** A window that knows which limit it stands for. */
 export interface NamedWindow extends LimitWindow {
   name: LimitName;
@@ -156,14 +160,9 @@ export function budgetSeeds(
 
 /** The budgets alone that are there now and were not before. Another amount makes no other budget. */
 export function budgetsSetSince(before: AgentLimits, now: AgentLimits): AgentLimits {
-  const ifNew = (name: 'budget_hour_usd' | 'budget_day_usd' | 'budget_month_usd') =>
-    before[name] === null ? now[name] : null;
-  return {
-    ...NO_LIMITS,
-    budget_hour_usd: ifNew('budget_hour_usd'),
-    budget_day_usd: ifNew('budget_day_usd'),
-    budget_month_usd: ifNew('budget_month_usd'),
-  };
+  const limits = { ...NO_LIMITS };
+  for (const name of BUDGETS) if (before[name] === null) limits[name] = now[name];
+  return limits;
 }
 
 /** Whole micro-USD, to the nearest. */

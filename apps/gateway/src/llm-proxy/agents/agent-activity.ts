@@ -1,13 +1,12 @@
 /** What proxied agents are doing right now, and what they have spent: small counters, bounded, for people to look at. */
 import { type AgentPolicy, type AgentScope, type CallRefusal, splitAgentScope } from '#contracts';
 import type { BudgetSpend } from '#domain/alerts';
-import type { SpentHour } from '#domain/policy';
+import { BUDGETS, type BudgetName, type SpentHour } from '#domain/policy';
 import { type Clock, DAY_MS, FairLru, HOUR_MS, MINUTE_MS } from '#kernel';
 
-type Budgets = Pick<AgentPolicy, 'budget_hour_usd' | 'budget_day_usd' | 'budget_month_usd'>;
+type Budgets = Pick<AgentPolicy, BudgetName>;
 
-export const hasBudget = (policy: Budgets): boolean =>
-  policy.budget_hour_usd !== null || policy.budget_day_usd !== null || policy.budget_month_usd !== null;
+export const hasBudget = (policy: Budgets): boolean => BUDGETS.some((name) => policy[name] !== null);
 
 /** Over all tenants; the one that has most gives way. */
 const AGENT_COUNT_MAX = 20_000;

@@ -11,7 +11,7 @@ import {
   splitAgentScope,
 } from '#contracts';
 import type { BudgetPeriod } from '#domain/alerts';
-import { budgetSeeds, type SpentHour, UNKNOWN_COST_MICRO_USD } from '#domain/policy';
+import { BUDGETS, budgetSeeds, type SpentHour, UNKNOWN_COST_MICRO_USD } from '#domain/policy';
 import { type Clock, HOUR_MS } from '#kernel';
 import type { AlertMonitor } from '../../alerts/alert-monitor.js';
 import type { LimiterLink } from '../limits/limiter.js';
@@ -20,8 +20,6 @@ import type { ProxyCall } from '../proxy-call.js';
 import { type AgentActivity, hasBudget, monthStartMs } from './agent-activity.js';
 import type { AgentDirectory } from './agent-directory.js';
 import { type AlertSubject, agentAlone } from './alert-subject.js';
-
-const BUDGETS = ['budget_hour_usd', 'budget_day_usd', 'budget_month_usd'] as const;
 
 /** What a call under way took, and under which policy. */
 type TakenHour = SpentHour & Pick<TakenLimits, 'policy'>;
