@@ -64,6 +64,17 @@ test('a stream that is held a second time, after it waited in the cache step, is
   expect(call.heldMs).toBeGreaterThan(heldOnceMs);
 });
 
+test('whoever was told before a hold that the client leaves is told after it, too', async () => {
+  const call = streamingCall();
+  let leftCount = 0;
+  call.onGone = () => {
+    leftCount += 1;
+  };
+  await holdStep(partsWith({ desk: { ...pausedDesk, holdCall: async () => ACTIVE } })).run?.(call);
+  call.leave();
+  expect(leftCount).toBe(1);
+});
+
 test('a call whose agent was stopped while it waits ends with that refusal, also where the agent is active again at once', async () => {
   let verdict: Verdict | undefined;
   const held = new HeldCalls();

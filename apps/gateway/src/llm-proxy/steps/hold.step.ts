@@ -94,6 +94,7 @@ async function hold(parts: HoldParts, call: ProxyCall, proceed: Proceed): Promis
   const wait = parts.waiting.enter(call, parts.standing, stop);
   const release = parts.held.enter(call.tenantId, heldView(call));
   parts.onChanged(call);
+  const { onGone } = call;
   call.onGone = stop;
   try {
     const control = await waitOut(parts, call, over);
@@ -106,7 +107,7 @@ async function hold(parts: HoldParts, call: ProxyCall, proceed: Proceed): Promis
     if (error instanceof ObservatoryError && error.code === 'too_many_polls') return TOO_MANY;
     throw error;
   } finally {
-    call.onGone = null;
+    call.onGone = onGone;
     call.heldMs += call.elapsedMs() - fromMs;
     wait.end();
     release();
