@@ -652,16 +652,17 @@ export function describeDecisionStore(name: string, makePlace: () => Promise<Sto
       });
 
       it('keeps settings of any JSON type until they are deleted', async () => {
-        await store.saveSetting('a', 0.25);
-        await store.saveSetting('b', { of: ['any', 'type', null] });
-        await store.saveSetting('a', 'replaced');
-        await store.saveSetting('c', null);
-        await store.deleteSetting('c');
+        const of = { of: ['any', 'type', null] };
+        await store.saveSettings(new Map<string, unknown>(Object.entries({ a: 0.25, b: of, c: null })));
+        const audit = buildAuditDraft({ action: 'config.update' });
+        await store.saveSettings(new Map(Object.entries({ a: 'replaced', c: undefined })), audit);
         await reopen();
+        const { items } = await store.audit({ tenant_id: 'default', limit: 9 });
+        expect(items.map(({ action }) => action)).toEqual(['config.update']);
         expect(await store.settings()).toEqual(
           new Map<string, unknown>([
             ['a', 'replaced'],
-            ['b', { of: ['any', 'type', null] }],
+            ['b', of],
           ]),
         );
       });

@@ -56,11 +56,12 @@ export class FakeAccessStore {
   async settings(): Promise<Map<string, unknown>> {
     return new Map(this.values);
   }
-  async saveSetting(key: string, value: unknown): Promise<void> {
-    this.values.set(key, value);
-  }
-  async deleteSetting(key: string): Promise<void> {
-    this.values.delete(key);
+  async saveSettings(values: ReadonlyMap<string, unknown>, audit?: AuditDraft): Promise<void> {
+    for (const [key, value] of values) {
+      if (value === undefined) this.values.delete(key);
+      else this.values.set(key, value);
+    }
+    if (audit !== undefined) this.audited.push(audit);
   }
   async commitControl(write: ControlWrite): Promise<ControlCommit> {
     this.audited.push(...(write.audit ?? []));

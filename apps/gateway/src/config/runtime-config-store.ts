@@ -28,7 +28,7 @@ const KEYS = Object.keys(RUNTIME_CONFIG_DEFAULTS) as RuntimeConfigKey[];
 /** Key of a setting in the store. */
 const settingName = (key: RuntimeConfigKey): string => `config.${key}`;
 
-type ConfigStore = Pick<DecisionStore, 'settings' | 'saveSetting' | 'deleteSetting' | 'commitControl'>;
+type ConfigStore = Pick<DecisionStore, 'settings' | 'saveSettings'>;
 
 export class RuntimeConfigStore implements RuntimeConfigSource {
   readonly #store: ConfigStore;
@@ -103,18 +103,13 @@ export class RuntimeConfigStore implements RuntimeConfigSource {
 
     const before = Object.fromEntries(keys.map((key) => [key, this.get(key)]));
     const after = Object.fromEntries(keys.map((key) => [key, this.#afterChange(key, changes)]));
-    await this.#store.commitControl({ audit: [this.#auditDraft(principal, before, after)] });
-    await Promise.all(keys.map((key) => this.#save(key, changes[key])));
+    const values = new Map(keys.map((key) => [settingName(key), changes[key] ?? undefined]));
+    await this.#store.saveSettings(values, this.#auditDraft(principal, before, after));
     for (const key of keys) {
       if (changes[key] === null) this.#stored.delete(key);
       else this.#stored.set(key, changes[key]);
     }
     return this.effective();
-  }
-
-  #save(key: RuntimeConfigKey, value: unknown): Promise<void> {
-    const name = settingName(key);
-    return value === null ? this.#store.deleteSetting(name) : this.#store.saveSetting(name, value);
   }
 
   /** The value in force if `changes` came into effect. */

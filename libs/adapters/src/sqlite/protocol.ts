@@ -114,6 +114,9 @@ export const AGED_TABLES = [
 ] as const;
 export type AgedTable = (typeof AGED_TABLES)[number];
 
+/** JSON text of a setting; null: it goes. */
+export type SettingText = [key: string, text: string | null];
+
 /** Writes other than steps, LLM calls and session rows. Arguments must be JSON values. */
 export interface WriteCalls extends ProxyWriteCalls, RetentionCalls {
   appendAlert(tenantId: string, event: EntropyAlertEvent): void;
@@ -126,8 +129,7 @@ export interface WriteCalls extends ProxyWriteCalls, RetentionCalls {
   /** Expired logins go at the same time, so the table stays as small as the number of people. */
   saveLogin(row: LoginRow, nowMs: number): void;
   deleteLogin(cookieHash: string): void;
-  saveSetting(key: string, value: string): void;
-  deleteSetting(key: string): void;
+  saveSettings(texts: readonly SettingText[], audit: AuditDraft | null): void;
   reserveSequences(count: number): number;
   /** Writes a block of `bytes` in place of the last such block: success means the disk has room for as much. */
   probe(bytes: number): void;

@@ -121,12 +121,14 @@ describe('group commit', () => {
 
   it('refuses one faulty call and keeps the others of its commit', async () => {
     await openStore();
+    const untold = { ...buildAuditDraft(), detail: { count: 1n } as never };
     const settled = await Promise.allSettled([
       store.appendSteps(steps(2)),
       store.appendSteps([{ ...buildStepRow(), held: 7 }]),
       store.appendSteps([{ ...buildStepRow(), body: undefined as unknown as string }]),
-      store.saveSetting('a', 1),
-      store.commitControl({ audit: [{ ...buildAuditDraft(), detail: { count: 1n } as never }] }),
+      store.saveSettings(new Map([['a', 1]])),
+      store.commitControl({ audit: [untold] }),
+      store.saveSettings(new Map([['a', 2]]), untold),
       store.appendSteps(steps(1)),
     ]);
     expect(settled.map((each) => each.status)).toEqual([
@@ -135,8 +137,10 @@ describe('group commit', () => {
       'rejected',
       'fulfilled',
       'rejected',
+      'rejected',
       'fulfilled',
     ]);
+    expect(await store.settings()).toEqual(new Map([['a', 1]]));
     expect(await store.stepsAfter(0, 9)).toHaveLength(3);
     expect(store.queuedCount).toBe(0);
   });

@@ -30,7 +30,7 @@ import {
 } from '#contracts';
 import { AUDIT_GENESIS, type AuditHead } from '#domain/hitl';
 import { checkLimit, decodeCursor, encodeCursor, pageKeys, seqPage, toPage } from './page-cursor.js';
-import type { Primitive, SessionPlace } from './protocol.js';
+import type { Primitive, SessionPlace, SettingText } from './protocol.js';
 import { enforceRetention } from './retention-run.js';
 import { foldCase, pushSession, toAlert, toSessionView, toStoredStep, toViolation } from './rows.js';
 import { SqliteDatabase, type SqliteDatabaseOptions } from './sqlite-database.js';
@@ -271,12 +271,9 @@ export class SqliteStore implements DecisionStore {
     return this.database.read('logins');
   }
 
-  async saveSetting(key: string, value: unknown): Promise<void> {
-    await this.database.pump.call('saveSetting', [key, JSON.stringify(value ?? null)]);
-  }
-
-  async deleteSetting(key: string): Promise<void> {
-    await this.database.pump.call('deleteSetting', [key]);
+  async saveSettings(values: ReadonlyMap<string, unknown>, audit?: AuditDraft): Promise<void> {
+    const texts = [...values].map(([key, value]): SettingText => [key, JSON.stringify(value) ?? null]);
+    await this.database.pump.call('saveSettings', [texts, audit ?? null]);
   }
 
   async settings(): Promise<Map<string, unknown>> {

@@ -15,7 +15,7 @@ import type {
 } from '#contracts';
 import { AuditLog } from './audit-log.js';
 import { PreparedStatements } from './prepared-statements.js';
-import type { RawControlCommit, RetentionCalls, WriteCallName, WriteCalls } from './protocol.js';
+import type { RawControlCommit, RetentionCalls, SettingText, WriteCallName, WriteCalls } from './protocol.js';
 import type { ProxyWriteCalls } from './proxy/proxy-protocol.js';
 import { ProxyWriteTable } from './proxy/proxy-write-table.js';
 import type { Retention } from './retention.js';
@@ -122,16 +122,16 @@ export class WriteCallTable implements Omit<WriteCalls, keyof (ProxyWriteCalls &
     this.#sql.prepare('DELETE FROM logins WHERE cookie_hash = ?').run(cookieHash);
   }
 
-  saveSetting(key: string, value: string): void {
-    this.#sql
-      .prepare(
-        'INSERT INTO settings (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value',
-      )
-      .run(key, value);
-  }
-
-  deleteSetting(key: string): void {
-    this.#sql.prepare('DELETE FROM settings WHERE key = ?').run(key);
+  saveSettings(texts: readonly SettingText[], audit: AuditDraft | null): void {
+    const save = this.#sql.prepare(
+      'INSERT INTO settings (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value',
+    );
+    const drop = this.#sql.prepare('DELETE FROM settings WHERE key = ?');
+    for (const [key, text] of texts) {
+      if (text === null) drop.run(key);
+      else save.run(key, text);
+    }
+    if (audit !== null) this.#audit.append(audit);
   }
 
   reserveSequences(count: number): number {

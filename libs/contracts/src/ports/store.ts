@@ -261,8 +261,13 @@ export interface DecisionStore {
   saveLogin(row: LoginRow): Promise<void>;
   deleteLogin(cookieHash: string): Promise<void>;
   logins(): Promise<LoginRow[]>;
-  saveSetting(key: string, value: unknown): Promise<void>;
-  deleteSetting(key: string): Promise<void>;
+  /**
+   * All of them or none.
+   *
+   * @param values of any JSON type; undefined: the setting goes
+   * @param audit written in the same transaction
+   */
+  saveSettings(values: ReadonlyMap<string, unknown>, audit?: AuditDraft): Promise<void>;
   settings(): Promise<Map<string, unknown>>;
 
   /** Reserves `count` live sequence numbers for this process; returns the first. Never returns a number twice, across restarts. */

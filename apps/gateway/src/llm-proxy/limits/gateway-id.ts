@@ -6,12 +6,12 @@ const SETTING = 'gateway_id';
 
 /** Rejects as the store does when it is read; one that takes no id is asked again at the next start, and has another by then. */
 export async function gatewayIdOf(
-  store: Pick<DecisionStore, 'settings' | 'saveSetting'>,
+  store: Pick<DecisionStore, 'settings' | 'saveSettings'>,
   ids: IdSource,
 ): Promise<string> {
   const known = (await store.settings()).get(SETTING);
   if (typeof known === 'string') return known;
   const id = ids.next();
-  await store.saveSetting(SETTING, id).catch(() => {});
+  await store.saveSettings(new Map([[SETTING, id]])).catch(() => {});
   return id;
 }
