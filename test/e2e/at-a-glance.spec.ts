@@ -58,17 +58,19 @@ test('in the stream the absence of a tool is said where there is a column for it
   await page.context().close();
 });
 
+/** On which it shows that it goes on. */
+const sides = (line: Locator) =>
+  line.evaluate((it: any) =>
+    [...it.ownerDocument.querySelectorAll('[data-testid=hides-more]')]
+      .filter((mark) => it.contains(mark) || mark.parentElement.contains(it))
+      .map(({ dataset }) => dataset.side),
+  );
+
 test('on a phone the figures and the states above the map show on which side they go on', async () => {
   const page = await openAs(browser, gateway, 'ana', '/fleet');
   const figures = page.getByRole('region', { name: 'Gateway health' });
   const states = page.getByRole('group', { name: 'Show only agents that are' });
   await figures.getByText(/^Subscribers\d+$/).waitFor();
-  const sides = (line: Locator) =>
-    line.evaluate((it: any) =>
-      [...it.ownerDocument.querySelectorAll('[data-testid=hides-more]')]
-        .filter((mark) => it.contains(mark) || mark.parentElement.contains(it))
-        .map(({ dataset }) => dataset.side),
-    );
   await expect.poll(() => sides(figures)).toEqual([]);
   await page.setViewportSize(SIZES.phone);
   for (const [line, last] of [
@@ -82,6 +84,26 @@ test('on a phone the figures and the states above the map show on which side the
   await page.reload();
   await figures.getByText(/^Subscribers\d+$/).waitFor();
   await checkEveryLook(page, 'fleet-goes-on');
+  await page.context().close();
+});
+
+test.each([
+  ['the sections of the settings', '/settings', 'navigation', 'Settings', 'link'],
+  ['the filters of the sessions', '/', 'search', 'Sessions', 'combobox'],
+  ['tabs', '/calls', 'tablist', 'Client', 'tab'],
+] as const)('on a phone %s show on which side they go on', async (what, path, role, name, part) => {
+  const page = await openAs(browser, gateway, 'ana', path);
+  const line = page.getByRole(role, { name, exact: true });
+  const parts = line.getByRole(part);
+  await parts.first().waitFor();
+  await expect.poll(() => sides(line)).toEqual([]);
+  await page.setViewportSize(SIZES.phone);
+  await expect.poll(() => sides(line)).toEqual(['end']);
+  await parts.last().evaluate((it: any) => it.scrollIntoView({ inline: 'end' }));
+  await expect.poll(() => sides(line)).toContain('start');
+  await page.reload();
+  await parts.first().waitFor();
+  await checkEveryLook(page, `goes-on-${what.split(' ').at(-1)}`);
   await page.context().close();
 });
 

@@ -3,9 +3,17 @@ import { ChevronLeft, ChevronRight } from 'lucide-react';
 import { type ComponentProps, useCallback, useLayoutEffect, useRef, useState } from 'react';
 import { cx } from './cx';
 
+const GROUNDS = { surface: 'from-surface', canvas: 'from-canvas' };
+type Ground = keyof typeof GROUNDS;
+
 const NOTHING = { start: false, end: false };
 
-export function ScrollSideways({ className, children, ...rest }: ComponentProps<'div'>) {
+interface ScrollSidewaysProps extends ComponentProps<'div'> {
+  /** What it lies on, into which it fades. */
+  ground?: Ground;
+}
+
+export function ScrollSideways({ ground = 'surface', className, children, ...rest }: ScrollSidewaysProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const [hides, setHides] = useState(NOTHING);
   const measure = useCallback(() => {
@@ -26,13 +34,13 @@ export function ScrollSideways({ className, children, ...rest }: ComponentProps<
       <div {...rest} ref={scroller} onScroll={measure} className={cx('relative overflow-x-auto', className)}>
         {children}
       </div>
-      {hides.start ? <Fade side="start" /> : null}
-      {hides.end ? <Fade side="end" /> : null}
+      {hides.start ? <Fade side="start" ground={ground} /> : null}
+      {hides.end ? <Fade side="end" ground={ground} /> : null}
     </div>
   );
 }
 
-function Fade({ side }: { side: 'start' | 'end' }) {
+function Fade({ side, ground }: { side: 'start' | 'end'; ground: Ground }) {
   const Arrow = side === 'start' ? ChevronLeft : ChevronRight;
   return (
     <span
@@ -40,7 +48,8 @@ function Fade({ side }: { side: 'start' | 'end' }) {
       data-testid="hides-more"
       data-side={side}
       className={cx(
-        'pointer-events-none absolute inset-y-0 flex w-10 from-surface from-30% to-transparent pt-2 text-muted',
+        'pointer-events-none absolute inset-y-0 flex w-10 from-30% to-transparent pt-2 text-muted',
+        GROUNDS[ground],
         side === 'start' ? 'left-0 bg-linear-to-r' : 'right-0 justify-end bg-linear-to-l',
       )}
     >

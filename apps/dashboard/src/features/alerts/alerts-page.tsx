@@ -24,7 +24,7 @@ export function AlertsPage() {
         label="Alerts"
         value={tab}
         onChange={(next) => change({ tab: next === 'rules' ? undefined : next })}
-        className="flex-1 [&>[role=tablist]]:bg-surface"
+        className="flex-1 [&_[role=tablist]]:bg-surface"
         tabs={[
           { value: 'rules', label: 'Rules', content: <RulesTab /> },
           { value: 'channels', label: 'Channels', content: <ChannelsTab /> },

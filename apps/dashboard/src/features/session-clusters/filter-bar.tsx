@@ -4,6 +4,7 @@ import { memo } from 'react';
 import { useShortcut } from '../../app/keyboard/use-shortcut';
 import { SearchBox } from '../../app/search-box';
 import { Button, formatCount, plural, Select, type SelectOption, Switch, useIsPhone } from '../../ui';
+import { ScrollSideways } from '../../ui/scroll-sideways';
 import { FilterSelects } from './filter-selects';
 import { isFiltered, type ListSearch, type Sort } from './list-search';
 import { NO_FILTERS, useSetListSearch } from './use-set-list-search';
@@ -43,15 +44,17 @@ export const FilterBar = memo(function FilterBar(props: FilterBarProps) {
         value={search.q ?? ''}
         onChange={(q) => set({ q: q || undefined })}
       />
-      <div className="flex items-center gap-2 p-0.5 max-md:-mx-3 max-md:w-[100vw] max-md:overflow-x-auto max-md:px-3">
-        {isPhone ? <WaitingFilter /> : null}
-        <FilterSelects search={search} agentIds={agentIds} />
-        {isPhone ? <SortSelect search={search} /> : null}
-        {isFiltered(search) ? (
-          <Button variant="ghost" icon={<X size={14} aria-hidden="true" />} onClick={() => set(NO_FILTERS)}>
-            Clear
-          </Button>
-        ) : null}
+      <div className="max-md:-mx-3 max-md:w-[100vw]">
+        <ScrollSideways ground="canvas" className="flex items-center gap-2 p-0.5 max-md:px-3">
+          {isPhone ? <WaitingFilter /> : null}
+          <FilterSelects search={search} agentIds={agentIds} />
+          {isPhone ? <SortSelect search={search} /> : null}
+          {isFiltered(search) ? (
+            <Button variant="ghost" icon={<X size={14} aria-hidden="true" />} onClick={() => set(NO_FILTERS)}>
+              Clear
+            </Button>
+          ) : null}
+        </ScrollSideways>
       </div>
       <ListTools {...props} />
     </div>

@@ -13,6 +13,7 @@ import {
 } from 'lucide-react';
 import { type ComponentType, type RefObject, useEffect, useRef } from 'react';
 import { cx } from '../../ui';
+import { ScrollSideways } from '../../ui/scroll-sideways';
 import { AboutSection } from './about-section';
 import { AppearanceSection } from './appearance-section';
 import { AuditSection } from './audit-section';
@@ -101,7 +102,7 @@ function useCurrentInView(nav: RefObject<HTMLElement | null>, currentId: string)
     const observer = new ResizeObserver(() =>
       row.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' }),
     );
-    for (const element of [row, ...row.children]) observer.observe(element);
+    for (const element of [row, ...row.querySelectorAll('a')]) observer.observe(element);
     return () => observer.disconnect();
   }, [nav, currentId]);
 }
@@ -117,24 +118,26 @@ export function SettingsPage() {
       <nav
         ref={nav}
         aria-label="Settings"
-        className="flex shrink-0 gap-0.5 border-line max-md:overflow-x-auto max-md:border-b max-md:px-2 max-md:py-1.5 md:w-56 md:flex-col md:border-r md:p-3"
+        className="shrink-0 border-line max-md:border-b max-md:bg-surface md:w-56 md:border-r"
       >
-        {SECTIONS.map(({ id, label, icon: Icon }) => (
-          <Link
-            key={id}
-            to="/settings"
-            search={{ section: id }}
-            replace
-            aria-current={id === current.id ? 'page' : undefined}
-            className={cx(
-              'inline-flex h-8 shrink-0 items-center gap-2 rounded-md px-2.5 font-medium whitespace-nowrap max-md:h-10',
-              id === current.id ? 'bg-line/70 text-fg' : 'text-muted hover:bg-hover hover:text-fg',
-            )}
-          >
-            <Icon size={15} aria-hidden="true" />
-            {label}
-          </Link>
-        ))}
+        <ScrollSideways className="flex gap-0.5 max-md:px-2 max-md:py-1.5 md:flex-col md:p-3">
+          {SECTIONS.map(({ id, label, icon: Icon }) => (
+            <Link
+              key={id}
+              to="/settings"
+              search={{ section: id }}
+              replace
+              aria-current={id === current.id ? 'page' : undefined}
+              className={cx(
+                'inline-flex h-8 shrink-0 items-center gap-2 rounded-md px-2.5 font-medium whitespace-nowrap max-md:h-10',
+                id === current.id ? 'bg-line/70 text-fg' : 'text-muted hover:bg-hover hover:text-fg',
+              )}
+            >
+              <Icon size={15} aria-hidden="true" />
+              {label}
+            </Link>
+          ))}
+        </ScrollSideways>
       </nav>
       <div className="min-h-0 min-w-0 flex-1 overflow-y-auto">
         <div className={cx('mx-auto px-4 pt-5 pb-8', current.isWide ? 'max-w-5xl' : 'max-w-4xl')}>
