@@ -155,7 +155,7 @@ async function fill(target: RunningGateway): Promise<void> {
   await fetch(`${target.url}/v1/sessions/looping-paused/control?after=0`, {
     headers: { authorization: `Bearer ${target.agentKey}` },
   });
-  await target.operator('POST', '/v1/sessions/looping-paused/pause', { reason: 'Entropy loop: score 0.2' });
+  await target.operator('POST', '/v1/sessions/looping-paused/pause', { reason: 'Entropy loop: score 0.20' });
   for (let count = 0; count < 3; count += 1) await target.ingest(stuck('looping-paused'));
   await target.operator('POST', '/v1/sessions/looping-paused/inject', {
     prompt: 'The report is in /archive now.',

@@ -5,6 +5,7 @@ import {
   formatClock,
   formatCost,
   formatDuration,
+  formatEntropy,
   formatExact,
   formatPartialCost,
   formatScore,
@@ -58,11 +59,23 @@ describe('format', () => {
     expect(truncateMiddle('🚀🔥 launch of 🤖🤖🤖', 8)).toBe('🚀🔥 la…🤖🤖');
   });
 
+  it('formats an entropy score in two decimals, and never as a threshold that it is below', () => {
+    expect([0, 0.2, 0.29, 0.3333, 0.5, 1].map(formatEntropy)).toEqual([
+      '0.00',
+      '0.20',
+      '0.29',
+      '0.33',
+      '0.50',
+      '1.00',
+    ]);
+    expect([14 / 94, 0.4967, 0.9999].map(formatEntropy)).toEqual(['0.14', '0.49', '0.99']);
+  });
+
   it('formats money, scores, durations and counts', () => {
     expect(formatUsd(0.0042)).toBe('$0.0042');
     expect(formatUsd(1_204.4)).toBe('$1,204');
     expect(formatUsd(999.999)).toBe('$1,000');
-    expect(formatScore(0.33333)).toBe('0.3333');
+    expect([13, 12.5].map(formatScore)).toEqual(['13', '12.5']);
     expect(formatDuration(999.6)).toBe('1.0 s');
     expect(formatDuration(59_980)).toBe('1 min 0 s');
     expect(formatDuration(125_000)).toBe('2 min 5 s');

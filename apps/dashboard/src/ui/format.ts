@@ -139,8 +139,12 @@ export function formatBytes(byteCount: number): string {
 /** "12,304". */
 export const formatCount = (count: number): string => count.toLocaleString('en-US');
 
-/** An entropy score: one decimal where that is exact, four at most, so 0.2 and 0.3333. */
+/** A score of the kill switch, and its threshold, with the decimals they have, four at most: "13", "12.5". */
 export const formatScore = (score: number): string => String(Math.round(score * 10_000) / 10_000);
+
+/** An entropy score, cut to two decimals: rounded, 0.4967 would be the "0.50" that it is below. "0.20", "0.33", "1.00". */
+export const formatEntropy = (score: number): string =>
+  (Math.floor(Math.round(score * 10_000) / 100) / 100).toFixed(2);
 
 /** Keeps both ends, since ids differ at either: "sess-0193…9f3c". Half of an emoji is none. */
 export function truncateMiddle(text: string, charsMax: number): string {

@@ -12,8 +12,8 @@ import {
   cx,
   formatClock,
   formatDuration,
+  formatEntropy,
   formatExact,
-  formatScore,
   SEVERITY_LABELS,
   type Tone,
   useNow,
@@ -135,7 +135,7 @@ function Marks({ step, severity }: { step: StepView; severity: Severity }) {
       {step.gateway.rewritten_by ? <Badge tone="paused">Rewritten</Badge> : null}
       {severity === 'normal' ? null : (
         <Badge tone={SEVERITY_TONES[severity]}>
-          {SEVERITY_LABELS[severity]} {formatScore(step.cognition.entropy_score ?? 0)}
+          {SEVERITY_LABELS[severity]} {formatEntropy(step.cognition.entropy_score ?? 0)}
         </Badge>
       )}
     </span>

@@ -1,7 +1,7 @@
 /** One looping session: what it repeats, since when, who has it in hand, and the button. @see FR-9.10 */
 import { memo, useEffect } from 'react';
 import type { AlertGroup, SessionView } from '#contracts';
-import { Badge, formatScore, plural } from '../../ui';
+import { Badge, formatEntropy, plural } from '../../ui';
 import { REPEAT_TEXTS, type Repeat } from '../semantic-loops/loop-texts';
 import { AlertRowFrame } from './alert-row-frame';
 import { repeatedText } from './repeated-text';
@@ -18,9 +18,9 @@ interface AlertRowProps {
   repeat: Repeat | null;
 }
 
-/** "Entropy loop: score 0.2, search · grep · failure": goes into the audit. */
+/** "Entropy loop: score 0.20, search · grep · failure": goes into the audit. */
 const pauseReason = ({ latest }: AlertGroup): string =>
-  `Entropy loop: score ${formatScore(latest.entropy_score)}, ${describeTuple(latest.repeated_pattern)}`;
+  `Entropy loop: score ${formatEntropy(latest.entropy_score)}, ${describeTuple(latest.repeated_pattern)}`;
 
 export const AlertRow = memo(function AlertRow({ group, session, rest, incidentId, repeat }: AlertRowProps) {
   usePaintedMark(group.session_id);
@@ -34,7 +34,7 @@ export const AlertRow = memo(function AlertRow({ group, session, rest, incidentI
       incidentId={incidentId}
       figure={{
         name: 'Score',
-        value: formatScore(group.latest.entropy_score),
+        value: formatEntropy(group.latest.entropy_score),
         title: 'Entropy: distinct steps over steps in the window',
       }}
       firstAtMs={group.first_at_ms}

@@ -1,6 +1,6 @@
 /** Why the session was flagged: the pattern that fired, and the window as it is now. */
 import { PROXY_SOURCE, type SessionDetail } from '#contracts';
-import { Badge, formatScore, Panel, plural, RelativeTime } from '../../ui';
+import { Badge, formatEntropy, Panel, plural, RelativeTime } from '../../ui';
 import { markTuples } from '../session-clusters/tuple-groups';
 import { TupleDot } from '../session-clusters/window-dots';
 import { STATUS_TONES } from './step-row';
@@ -17,7 +17,7 @@ export function FiredWindow({ detail }: { detail: SessionDetail }) {
       title={session.severity === 'loop' ? 'Window that fired' : 'Window'}
       aside={
         <span className="nums text-muted text-xs">
-          score {formatScore(session.entropy_score)}
+          score {formatEntropy(session.entropy_score)}
           {window.length > 0 ? ` · ${distinct.length} of ${window.length} distinct` : null}
         </span>
       }

@@ -3,7 +3,7 @@ import { ChevronRight } from 'lucide-react';
 import { memo } from 'react';
 import type { ActionStatus, StepView } from '#contracts';
 import { rowFocus } from '../../app/keyboard/use-row-focus';
-import { Badge, cx, formatDuration, formatScore, RelativeTime, type Tone } from '../../ui';
+import { Badge, cx, formatDuration, formatEntropy, RelativeTime, type Tone } from '../../ui';
 import { STATUS_COLOURS } from '../session-clusters/window-dots';
 import { StepBody } from './step-body';
 
@@ -82,7 +82,7 @@ function SeverityScore({ step }: { step: StepView }) {
   if (typeof entropy_score !== 'number') return null;
   return (
     <span
-      title="Entropy score after this step"
+      title={`Entropy score after this step: ${entropy_score}`}
       className={cx(
         'nums shrink-0 text-xs',
         entropy_severity === 'loop' && 'font-semibold text-danger',
@@ -90,7 +90,7 @@ function SeverityScore({ step }: { step: StepView }) {
         (!entropy_severity || entropy_severity === 'normal') && 'text-faint',
       )}
     >
-      {formatScore(entropy_score)}
+      {formatEntropy(entropy_score)}
     </span>
   );
 }
