@@ -12,6 +12,7 @@
  * Rules: a forbidden action is a Button with `disabledReason`, never a dead or missing one; failures are shown inline
  * with Callout tone="danger" alert; loading is Skeleton, never a spinner; relative times are RelativeTime.
  */
+export * from './address';
 export * from './badge';
 export * from './button';
 export * from './callout';

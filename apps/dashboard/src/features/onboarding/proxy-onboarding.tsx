@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { HEADERS } from '#contracts';
 import { api } from '../../api';
-import { CopyButton, Tabs } from '../../ui';
+import { Address, CopyButton, Tabs } from '../../ui';
 import { Segmented } from '../../ui/segmented';
 import { ListeningPulse } from './listening-pulse';
 import {
@@ -69,10 +69,8 @@ export function PointYourSdk() {
         {proxyBaseUrls(origin).map(({ name, url }) => (
           <div key={name} className="min-w-0 items-center bg-surface px-3 py-1.5 md:flex">
             <dt className="w-36 shrink-0 text-2xs text-muted">{name} base URL</dt>
-            <dd className="flex min-w-0 flex-1 items-center gap-1">
-              <span className="truncate font-mono text-xs" title={url}>
-                {url}
-              </span>
+            <dd className="flex min-w-0 flex-1 items-center gap-1 text-xs">
+              <Address url={url} />
               <CopyButton text={url} label={`Copy the ${name} base URL`} className="ml-auto" />
             </dd>
           </div>

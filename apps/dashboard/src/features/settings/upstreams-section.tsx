@@ -1,16 +1,13 @@
 /** Where the proxy sends calls, and whose vendor key pays. What the environment sets can be seen here, not changed. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { KeyRound, Lock, Plus } from 'lucide-react';
-import { Fragment, useState } from 'react';
+import { useState } from 'react';
 import type { Upstream } from '#contracts';
 import { api, useDenial } from '../../api';
 import { useDraft } from '../../app/use-draft';
-import { Badge, Button, Callout, ConfirmDialog, CopyButton, Panel, Skeleton } from '../../ui';
+import { Address, Badge, Button, Callout, ConfirmDialog, CopyButton, Panel, Skeleton } from '../../ui';
 import { UpstreamDialog } from './upstream-dialog';
 import { envName, KIND_LABELS, proxyPathOf, UPSTREAMS_KEY, upstreamPath } from './upstream-names';
-
-/** Where an address that is too long for its line is best broken. */
-const AFTER_SLASHES = /(?<=\/)(?!\/)/;
 
 export function UpstreamsSection() {
   const denial = useDenial('configure');
@@ -98,21 +95,13 @@ function UpstreamRow({ upstream, denial, onEdit }: UpstreamRowProps) {
             <Badge>Built in</Badge>
           ) : null}
         </h2>
-        <p className="truncate font-mono text-muted text-xs" title={upstream.base_url}>
-          {upstream.base_url}
+        <p className="text-muted text-xs">
+          <Address url={upstream.base_url} />
         </p>
         <p className="flex min-w-0 flex-wrap items-center gap-x-1 text-xs">
           <span className="shrink-0 text-muted">Clients use</span>
           <span className="flex min-w-0 items-center gap-1">
-            <span className="font-mono [overflow-wrap:anywhere]">
-              {proxyUrl.split(AFTER_SLASHES).map((part, index) => (
-                // biome-ignore lint/suspicious/noArrayIndexKey: a fixed sequence; the same part may occur twice.
-                <Fragment key={index}>
-                  {part}
-                  <wbr />
-                </Fragment>
-              ))}
-            </span>
+            <Address url={proxyUrl} />
             <CopyButton text={proxyUrl} label={`Copy the base URL of ${name}`} />
           </span>
         </p>
