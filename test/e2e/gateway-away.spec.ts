@@ -1,6 +1,8 @@
 /** The gateway is killed under an open page and comes back: at each moment the page says what is so. */
+import type { Locator } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { gateway, startAgain, startOneGateway } from '../integration/start-one-gateway.js';
+import { checkEveryLook, SIZES } from './check-page.js';
 import { browser, launchOneBrowser } from './launch-one-browser.js';
 import { openAs } from './log-in.js';
 
@@ -19,6 +21,32 @@ test('a page opened while the gateway is away says so, and has what it asked for
   await page.getByTestId('prices-save').waitFor();
   expect(await page.getByText('The gateway cannot be reached.').count()).toBe(0);
   await page.getByText('Not live: as of').waitFor({ state: 'detached' });
+});
+
+/** What lies under it, or on it. */
+const overlaps = (notice: Locator): Promise<string[]> =>
+  notice.evaluate((it: any) => {
+    const { left, right, top, bottom } = it.getBoundingClientRect();
+    const corners = [left + 1, right - 1].flatMap((x) => [top + 1, bottom - 1].map((y) => [x, y]));
+    return corners
+      .flatMap(([x, y]) => it.ownerDocument.elementsFromPoint(x, y))
+      .filter((other) => !other.contains(it) && !it.contains(other))
+      .map((other) => other.outerHTML.slice(0, 80));
+  });
+
+test('the notice that a page is not live covers nothing of it', async () => {
+  const page = await openAs(browser, gateway, 'ana', '/settings');
+  await page.getByText('Everything is saved.').waitFor();
+  await gateway.kill();
+  const notice = page.getByText('Not live: as of');
+  await notice.waitFor();
+  for (const viewport of Object.values(SIZES)) {
+    await page.setViewportSize(viewport);
+    await expect.poll(() => overlaps(notice)).toEqual([]);
+  }
+  await checkEveryLook(page, 'not-live');
+  await startAgain();
+  await page.context().close();
 });
 
 test('a gateway that stands still is not called live, though its socket is open', async () => {

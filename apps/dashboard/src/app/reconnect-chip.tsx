@@ -58,10 +58,7 @@ export function ReconnectChip({ className }: { className?: string }) {
 const describeSince = (sinceMs: number, nowMs: number): string =>
   `${formatClock(sinceMs, nowMs).split('.')[0]} ${formatZone(sinceMs)}`;
 
-/**
- * Floats over a page that is no longer live, saying as of when it is; it moves nothing and takes no clicks. Over what
- * scrolls: at the top of a desktop's page it would stand on the words of its filters.
- */
+/** Below a page that is no longer live, saying as of when it is: there it covers nothing, and moves nothing at its top. */
 export function StaleNotice() {
   const connection = useConnection();
   const since = useNow((nowMs) =>
@@ -69,10 +66,8 @@ export function StaleNotice() {
   );
   if (since === null) return null;
   return (
-    <div className="pointer-events-none fixed inset-x-0 z-30 flex justify-center max-md:top-14 md:bottom-4">
-      <p className="nums rounded-md border border-warning-line bg-warning-soft px-2.5 py-1 font-medium text-warning text-xs shadow-pop">
-        Not live: as of {since}
-      </p>
-    </div>
+    <p className="nums shrink-0 border-warning-line border-t bg-warning-soft px-3 py-1 text-center font-medium text-warning text-xs">
+      Not live: as of {since}
+    </p>
   );
 }

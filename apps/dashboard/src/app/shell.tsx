@@ -35,9 +35,11 @@ export function Shell() {
         id="main"
         ref={mainRef}
         tabIndex={-1}
-        className="min-h-0 min-w-0 flex-1 overflow-hidden outline-none"
+        className="flex min-h-0 min-w-0 flex-1 flex-col overflow-hidden outline-none"
       >
-        <Outlet />
+        <div className="min-h-0 flex-1">
+          <Outlet />
+        </div>
         <StaleNotice />
       </main>
       <BottomBar />
