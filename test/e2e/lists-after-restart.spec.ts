@@ -81,6 +81,8 @@ test('the map goes on, and a stream that begins anew leads to the sessions of be
   await node.waitFor();
   expect(await hint.count()).toBe(0);
   await node.getByTitle('Steps: none since the gateway’s start').waitFor();
+  const said = page.getByRole('button', { name: /^earlier-0.*steps: none since the gateway’s start$/ });
+  await said.waitFor();
   await node.click();
   await hint.waitFor();
   await checkEveryLook(page, 'fleet-after-restart');

@@ -11,6 +11,13 @@ import { TextLink } from './text-link';
 /** In place of a number or a time that such a view has not. */
 export const NONE_SINCE_START = 'none since the gateway’s start';
 
+/** The same where there is no room for words. @param of what there is none of, "Steps" */
+export const NoneSinceStart = ({ of }: { of: string }) => (
+  <span role="img" aria-label={NONE_SINCE_START} title={`${of}: ${NONE_SINCE_START}`}>
+    –
+  </span>
+);
+
 interface BegunAnewProps {
   icon: LucideIcon;
   title: string;

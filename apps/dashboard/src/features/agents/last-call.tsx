@@ -1,6 +1,6 @@
 /** When an agent last called through the proxy: of this gateway's run, which is all that it knows, so never "never". */
 import type { AgentView } from '#contracts';
-import { NONE_SINCE_START } from '../../app/begun-anew';
+import { NONE_SINCE_START, NoneSinceStart } from '../../app/begun-anew';
 import { RelativeTime } from '../../ui';
 
 interface LastCallProps {
@@ -11,5 +11,5 @@ interface LastCallProps {
 
 export function LastCall({ agent: { last_call_ms }, short = false }: LastCallProps) {
   if (last_call_ms !== null) return <RelativeTime atMs={last_call_ms} short={short} />;
-  return short ? <span title={`Last call: ${NONE_SINCE_START}`}>–</span> : NONE_SINCE_START;
+  return short ? <NoneSinceStart of="Last call" /> : NONE_SINCE_START;
 }

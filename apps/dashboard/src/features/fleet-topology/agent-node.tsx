@@ -143,8 +143,8 @@ function CardText({ node, state, namesOnly }: { node: FleetNode; state: FleetSta
       </span>
       {namesOnly ? null : (
         <span className="nums shrink-0 self-start pt-2 font-mono text-2xs text-muted">
+          <span className="sr-only">steps: </span>
           <StepCount node={node} />
-          <span className="sr-only"> steps</span>
         </span>
       )}
     </>
