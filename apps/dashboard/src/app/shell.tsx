@@ -1,6 +1,7 @@
 /** The frame around every page but the login: navigation at the left on a desktop, at the bottom on a phone. */
 import { Outlet, useRouterState } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
+import { TappedTime } from '../ui';
 import { BottomBar } from './bottom-bar';
 import { CommandPalette } from './command-palette';
 import { GlobalShortcuts } from './global-shortcuts';
@@ -47,6 +48,7 @@ export function Shell() {
       <CommandPalette />
       <ShortcutHelp />
       <PageTitle />
+      <TappedTime />
     </div>
   );
 }

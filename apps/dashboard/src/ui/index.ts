@@ -51,6 +51,7 @@ export * from './step-rate';
 export * from './switch';
 export * from './table';
 export * from './tabs';
+export * from './tapped-time';
 export * from './toast';
 export * from './tooltip';
 export * from './unit-input';
