@@ -88,13 +88,14 @@ test('on a phone the figures and the states above the map show on which side the
 });
 
 test.each([
-  ['the sections of the settings', '/settings', 'navigation', 'Settings', 'link'],
-  ['the filters of the sessions', '/', 'search', 'Sessions', 'combobox'],
-  ['tabs', '/calls', 'tablist', 'Client', 'tab'],
+  ['the sections of the settings', '/settings', 'navigation', 'Settings', 'a'],
+  ['the filters of the sessions', '/', 'search', 'Sessions', '[role=combobox]'],
+  ['tabs', '/calls', 'tablist', 'Client', '[role=tab]'],
+  ['the lines of code', '/calls', 'region', 'OpenAI, Python snippet', 'pre'],
 ] as const)('on a phone %s show on which side they go on', async (what, path, role, name, part) => {
   const page = await openAs(browser, gateway, 'ana', path);
   const line = page.getByRole(role, { name, exact: true });
-  const parts = line.getByRole(part);
+  const parts = line.locator(part);
   await parts.first().waitFor();
   await expect.poll(() => sides(line)).toEqual([]);
   await page.setViewportSize(SIZES.phone);

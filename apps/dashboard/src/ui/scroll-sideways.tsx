@@ -3,7 +3,7 @@ import { ChevronLeft, ChevronRight } from 'lucide-react';
 import { type ComponentProps, useCallback, useLayoutEffect, useRef, useState } from 'react';
 import { cx } from './cx';
 
-const GROUNDS = { surface: 'from-surface', canvas: 'from-canvas' };
+const GROUNDS = { surface: 'from-surface', canvas: 'from-canvas', sunken: 'from-sunken' };
 type Ground = keyof typeof GROUNDS;
 
 const NOTHING = { start: false, end: false };

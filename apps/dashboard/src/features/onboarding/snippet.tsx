@@ -2,6 +2,7 @@
 import { Check, Copy } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { Button, copyText } from '../../ui';
+import { ScrollSideways } from '../../ui/scroll-sideways';
 
 interface SnippetProps {
   code: string;
@@ -18,16 +19,18 @@ export function Snippet({ code, label, testId }: SnippetProps) {
   }, [copied]);
   return (
     <div className="relative">
-      <section
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region has to be reachable by keyboard.
+      {/* A scrolling region has to be reachable by keyboard. */}
+      <ScrollSideways
+        ground="sunken"
+        role="region"
         tabIndex={0}
         aria-label={label}
-        className="focus-inset overflow-x-auto bg-sunken p-4 max-md:pb-16"
+        className="focus-inset bg-sunken p-4 max-md:pb-16"
       >
         <pre data-testid={testId} className="w-max min-w-full font-mono text-xs leading-5 md:pr-24">
           {code}
         </pre>
-      </section>
+      </ScrollSideways>
       <Button
         size="sm"
         icon={copied ? <Check size={13} aria-hidden="true" /> : <Copy size={13} aria-hidden="true" />}
