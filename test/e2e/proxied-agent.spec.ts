@@ -146,6 +146,9 @@ test('an agent that repeats itself is killed, its evidence read, and reactivated
   await ben.getByTestId('incident-row').first().click({ timeout: WAIT_MS });
   await ben.getByTestId('evidence').first().waitFor({ timeout: WAIT_MS });
   expect(await ben.getByTestId('evidence').count()).toBe(6);
+  // Its terms are written as their sum is.
+  for (const term of ['5 × 1', '4 × 2', '0 × 1.5', '13'])
+    await ben.getByText(term, { exact: true }).waitFor();
   await ben.screenshot({ path: 'test-output/screenshots/journey-incident.png', fullPage: true });
 
   // Its loop is told apart from one that goes on: below, without the red number, and with a word why.

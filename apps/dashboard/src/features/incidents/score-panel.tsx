@@ -10,8 +10,6 @@ const SIGNAL_FILLS: Record<ScoreSignal, string> = {
   repeated_tool_calls: 'bg-[#d97706]',
 };
 
-const fixed = (value: number): string => value.toFixed(1);
-
 export function ScorePanel({ incident }: { incident: Incident }) {
   const { breakdown, threshold, window_size } = incident;
   const terms = scoreTerms(breakdown);
@@ -33,9 +31,9 @@ export function ScorePanel({ incident }: { incident: Incident }) {
                 {label}
               </p>
               <p className="nums flex flex-wrap items-baseline gap-x-2">
-                <span className="font-semibold text-lg">{fixed(points)}</span>
+                <span className="font-semibold text-lg">{formatScore(points)}</span>
                 <span className="text-muted text-xs">
-                  {count} × {fixed(weight)}
+                  {count} × {formatScore(weight)}
                 </span>
               </p>
             </div>
