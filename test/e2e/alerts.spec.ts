@@ -157,12 +157,16 @@ test('a rule is created, muted, edited and tells its channel', async () => {
   await loop('researcher');
   const notices = await receiver.arrived(before + 1);
   expect(JSON.parse(notices.at(-1)?.body ?? '')).toMatchObject({ phase: 'firing', agent_id: 'researcher' });
-  await row('Going in circles').getByText('Firing for researcher').waitFor();
+  await row('Going in circles')
+    .getByText(/^Firing for researcher, (now|\d+ (s|min))$/)
+    .waitFor();
 
   // Of several each by its name, in sight: a phone has no tooltip.
   await loop('reviewer');
   await receiver.arrived(before + 2);
-  await row('Going in circles').getByText('Firing for 2 agents').waitFor();
+  await row('Going in circles')
+    .getByText(/^Firing for 2 agents, (now|\d+ (s|min))$/)
+    .waitFor();
   for (const agent of ['researcher', 'reviewer'])
     await row('Going in circles').getByRole('link', { name: agent, exact: true }).waitFor();
   await checkEveryLook(page, 'rule-fires-for-two');

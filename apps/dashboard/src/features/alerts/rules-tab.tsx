@@ -124,17 +124,17 @@ function Firing({ rule }: { rule: AlertRule }) {
   if (!first) return null;
   return (
     <Badge tone="danger">
-      {rule.firing.length === 1 ? (
-        <span>
-          Firing for{' '}
+      <span>
+        Firing for{' '}
+        {rule.firing.length === 1 ? (
           <Link to="/agents/$agentId" params={{ agentId: first.agent_id }} className="underline">
             {first.agent_id}
           </Link>
-        </span>
-      ) : (
-        `Firing for ${plural(rule.firing.length, 'agent')}`
-      )}
-      <RelativeTime atMs={Math.min(...rule.firing.map(({ since_ms }) => since_ms))} short />
+        ) : (
+          plural(rule.firing.length, 'agent')
+        )}
+        , <RelativeTime atMs={Math.min(...rule.firing.map(({ since_ms }) => since_ms))} short />
+      </span>
     </Badge>
   );
 }
