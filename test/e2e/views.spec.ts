@@ -346,7 +346,9 @@ test('a table that is wider than the screen shows on which side it goes on', asy
   const page = await context.newPage();
   await logIn(page, gateway, 'ana');
   const sides = () =>
-    page.getByTestId('hides-more').evaluateAll((all: any[]) => all.map(({ dataset }) => dataset.side));
+    page
+      .locator(':has(> * > table) > [data-testid=hides-more]')
+      .evaluateAll((all: any[]) => all.map(({ dataset }) => dataset.side));
   const scroll = (x: number) =>
     page.locator('table').evaluate((it: any, left) => it.parentElement.scrollTo({ left }), x);
   await page.goto(`${gateway.url}/settings?section=prices`);
