@@ -192,6 +192,24 @@ describe('what was revoked', () => {
     expect(directory.operators()).toHaveLength(operatorsMax + 1);
     expect([directory.operator('op_1'), store.operatorRows.has('op_1')]).toEqual([undefined, false]);
   });
+
+  it('is in the audit once, however often it is revoked, and at once', async () => {
+    const { desk, store, clock, directory } = access;
+    const { key } = await desk.createAgentKey(ADMIN, { name: 'leaked' });
+    const { operator } = await desk.createOperator(ADMIN, { name: 'bob', role: 'viewer' });
+    const revoke = () =>
+      Promise.all([desk.revokeAgentKey(ADMIN, key.key_id), desk.revokeOperator(ADMIN, operator.token_id)]);
+    const revoked: string[] = [];
+    directory.onRevoked(({ kind }) => revoked.push(kind));
+    await Promise.all([revoke(), revoke()]);
+    const { keySaveCount } = store;
+    await clock.pass(1_000);
+    await revoke();
+    const entries = store.audited.filter(({ action }) => action.endsWith('.revoke'));
+    expect(entries.map(({ action }) => action)).toEqual(['agent_key.revoke', 'operator.revoke']);
+    expect(store.keySaveCount).toBe(keySaveCount);
+    expect(revoked).toEqual(['agent_key', 'operator']);
+  });
 });
 
 describe('a revocation that the store refuses', () => {
@@ -224,6 +242,19 @@ describe('a revocation that the store refuses', () => {
       revoked_at_ms: directory.operator(operator.token_id)?.revoked_at_ms,
     });
     expect(store.audited.filter(({ action }) => action === 'operator.revoke')).toHaveLength(1);
+  });
+
+  it('is written once, with its entry in the audit, by who repeats it', async () => {
+    const { desk, store, clock } = await startAccess();
+    const { key } = await desk.createAgentKey(ADMIN, { name: 'leaked' });
+    const save = vi.spyOn(store, 'saveAgentKey').mockRejectedValue(refusal);
+    const attempts = [1, 2].map(() => desk.revokeAgentKey(ADMIN, key.key_id));
+    for (const attempt of attempts) await expect(attempt).rejects.toBe(refusal);
+    save.mockRestore();
+    await desk.revokeAgentKey(ADMIN, key.key_id);
+    await clock.pass(5_000);
+    expect(store.keyRows.get(key.key_id)?.revoked_at_ms).not.toBeNull();
+    expect(store.audited.filter(({ action }) => action === 'agent_key.revoke')).toHaveLength(1);
   });
 
   it('is one write with its entry in the audit, as is what is handed out', async () => {

@@ -162,7 +162,7 @@ export class AccessDesk {
     return { key: withoutHash(row), secret };
   }
 
-  /** In force at once, also for open sockets. Revoking what is revoked changes nothing and is fine. */
+  /** In force at once, also for open sockets. Revoking what is revoked changes and writes nothing, and is fine. */
   async revokeAgentKey(principal: OperatorPrincipal, keyId: string): Promise<void> {
     const row = this.#directory.agentKey(keyId);
     if (row === undefined || !reachOver(principal, row)) {

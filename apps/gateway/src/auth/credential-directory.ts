@@ -11,7 +11,7 @@ import type {
   OperatorRow,
 } from '#contracts';
 import { mayActFor } from '#domain/auth';
-import type { Clock, Timer } from '#kernel';
+import { ChangeQueue, type Clock, type Timer } from '#kernel';
 import { UnsavedWrites } from '../unsaved-writes.js';
 import type { OperatorCredential } from './access.js';
 
@@ -73,6 +73,8 @@ export class CredentialDirectory {
   readonly #logins = new Map<string, LoginRow>();
   /** What has ended in memory, by its id. */
   readonly #unsaved: UnsavedWrites<string>;
+  /** By its id, too: whoever ends it again is answered once it is written. */
+  readonly #ends = new ChangeQueue<string>();
   readonly #listeners = new Set<(revocation: Revocation) => void>();
 
   /** @param options.onSaveFailed the time of a last use could not be written; nothing else is lost */
@@ -184,12 +186,13 @@ export class CredentialDirectory {
 
   /**
    * Ends a key in memory at once, then in the store, with its entry in the audit if there is one. Rejects where that refuses it
-   * for now; repeating it repeats the write.
+   * for now; repeating it repeats the write, and else writes nothing.
    */
   async revokeAgentKey(keyId: string, audit?: AuditDraft): Promise<void> {
     const row = this.#agentKeys.get(keyId);
     if (row === undefined) return;
-    const revoked = { ...row, revoked_at_ms: row.revoked_at_ms ?? this.#clock.nowMs() };
+    if (row.revoked_at_ms !== null) return this.#repeatEnd(keyId);
+    const revoked = { ...row, revoked_at_ms: this.#clock.nowMs() };
     this.#rememberAgentKey(revoked);
     this.#announce({ kind: 'agent_key', key_id: keyId });
     await this.#writeEnd(keyId, () => this.#store.saveAgentKey({ ...revoked }, audit));
@@ -201,7 +204,8 @@ export class CredentialDirectory {
   async revokeOperator(tokenId: string, audit?: AuditDraft): Promise<void> {
     const row = this.#operators.get(tokenId);
     if (row === undefined) return;
-    const revoked = { ...row, revoked_at_ms: row.revoked_at_ms ?? this.#clock.nowMs() };
+    if (row.revoked_at_ms !== null) return this.#repeatEnd(tokenId);
+    const revoked = { ...row, revoked_at_ms: this.#clock.nowMs() };
     this.#rememberOperator(revoked);
     this.#announce({ kind: 'operator', token_id: tokenId });
     await this.#writeEnd(tokenId, () => this.#store.saveOperator({ ...revoked }, audit));
@@ -252,15 +256,22 @@ export class CredentialDirectory {
   }
 
   /** Rejects as the first attempt does; it is not the last. */
-  async #writeEnd(id: string, write: () => Promise<void>): Promise<void> {
+  #writeEnd(id: string, write: () => Promise<void>): Promise<void> {
     const attempt = async () => {
       await write();
       this.#unsaved.delete(id);
     };
-    await attempt().catch((error: unknown) => {
-      this.#unsaved.add(id, attempt);
-      throw error;
-    });
+    return this.#ends.run(id, () =>
+      attempt().catch((error: unknown) => {
+        this.#unsaved.add(id, attempt);
+        throw error;
+      }),
+    );
+  }
+
+  /** What the store refused so far is written now. */
+  #repeatEnd(id: string): Promise<void> {
+    return this.#ends.run(id, () => this.#unsaved.writeNow(id));
   }
 
   /** Of what is listed only: it ended long ago. One whose end is not written yet stays, or the next start would let it in. */
