@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { gzipSync } from 'node:zlib';
 import fastify, { type FastifyInstance } from 'fastify';
 import { beforeEach, expect, it } from 'vitest';
 import { LIMITS } from '#contracts';
@@ -66,6 +67,21 @@ it('takes no body for text, which is JSON mostly, of a client that does not say 
   for (const type of ['text/plain', 'text/plain;charset=UTF-8', 'application/x-www-form-urlencoded'])
     expect(await post('/v1/prices', '{}', { 'content-type': type })).toBe('unsupported_media_type');
   expect(seen).toEqual([]);
+});
+
+it('takes no compressed body, and says so rather than what is wrong with its JSON', async () => {
+  const send = (payload: Buffer, encoding: string) =>
+    server.inject({
+      method: 'POST',
+      url: '/v1/prices',
+      payload,
+      headers: { ...asAdmin(), 'content-type': 'application/json', 'content-encoding': encoding },
+    });
+  const refused = await send(gzipSync('{}'), 'gzip');
+  expect(refused.statusCode).toBe(415);
+  expect(refused.json().detail).toContain('without content-encoding');
+  expect((await send(Buffer.from('{}'), 'identity')).statusCode).toBe(200);
+  expect(seen).toEqual([{}]);
 });
 
 it('reads a small body of anybody, and an empty one as an empty object', async () => {

@@ -19,6 +19,8 @@ const JSON_BOUNDS = {
 /** Where people become known: whoever calls there may send as much as a stranger. */
 const PUBLIC_PATHS = '/v1/auth/';
 
+const COMPRESSED = 'Send the body without content-encoding; DecisionLogs alone may be compressed.';
+
 type Callers = Pick<Authenticator, 'operator' | 'agent'>;
 
 /** To be called before the routes are there. */
@@ -36,9 +38,9 @@ export function boundBodies(fastify: FastifyInstance, callers: Callers): void {
     if (body.length === 0) done(null, {});
     else done(new ObservatoryError('unsupported_media_type'));
   });
-  fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
+  fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, ({ headers }, body, done) => {
     try {
-      done(null, parse(body as Buffer));
+      done(null, parse(body as Buffer, headers['content-encoding']));
     } catch (error) {
       done(error as ObservatoryError);
     }
@@ -61,8 +63,9 @@ function refusalOfStranger(request: FastifyRequest, callers: Callers): Observato
 }
 
 /** An empty body is an empty object: a command without arguments needs none. */
-function parse(body: Buffer): unknown {
+function parse(body: Buffer, encoding = 'identity'): unknown {
   if (body.length === 0) return {};
+  if (encoding !== 'identity') throw new ObservatoryError('unsupported_media_type', COMPRESSED);
   requireWithin(body, JSON_BOUNDS);
   try {
     return parseJsonBytes(body);
