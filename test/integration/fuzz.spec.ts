@@ -194,6 +194,25 @@ describe('by hand', () => {
     expect(JSON.stringify(body)).not.toContain('polluted');
   });
 
+  test.each([
+    ['long', { ['n'.repeat(10_000)]: '' }],
+    ['many', Object.fromEntries(Array.from({ length: 1_000 }, (_, at) => [`unknown_${at}`, '']))],
+  ])('names that are unknown, and %s, are not repeated in full', async (_which, given) => {
+    const log = valid();
+    await gateway.ingest(log);
+    const refusals = [
+      await gateway.operator('GET', `/v1/sessions?${new URLSearchParams(given)}`),
+      await gateway.operator('PATCH', '/v1/config', given),
+      await gateway.operator('POST', '/v1/alert-rules', given),
+      await gateway.operator('POST', `/v1/sessions/${log.meta.session_id}/pause`, given),
+    ];
+    for (const { status, body } of refusals) {
+      expect([status, body.reason]).toEqual([422, 'invalid_fields']);
+      expect(body.fields).toContainEqual(expect.stringMatching(/^(n+|unknown_0)$/));
+      expect(JSON.stringify(body).length).toBeLessThan(1_500);
+    }
+  });
+
   test('control characters in ids stay inside their tenant and session', async () => {
     const log = valid();
     log.meta.session_id = 'other\0tenant\u0001/../x';

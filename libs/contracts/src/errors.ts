@@ -124,6 +124,13 @@ export class ObservatoryError extends Error {
   }
 }
 
+const UNKNOWN_NAMES_MAX = 10;
+const UNKNOWN_NAME_CHARS_MAX = 80;
+
+/** Names that nothing here has, as a refusal repeats them: the first of them, and of each its beginning. */
+export const repeatedNames = (names: readonly string[]): string[] =>
+  names.slice(0, UNKNOWN_NAMES_MAX).map((name) => name.slice(0, UNKNOWN_NAME_CHARS_MAX));
+
 /** A cursor that is none of the listing it was sent to. */
 export const foreignCursor = (): ObservatoryError =>
   new ObservatoryError(

@@ -15,6 +15,7 @@ import {
   type RuntimeConfigKey,
   type RuntimeConfigPatch,
   type RuntimeConfigSource,
+  repeatedNames,
   runtimeConfigPatchSchema,
   runtimeConfigSchema,
 } from '#contracts';
@@ -174,7 +175,8 @@ function parsePatch(patch: unknown): RuntimeConfigPatch {
   if (parsed.success) return parsed.data;
   const problems = parsed.error.issues.map((issue) => {
     if (issue.code === 'unrecognized_keys') {
-      return { fields: issue.keys, text: `unknown: ${issue.keys.join(', ')}; known are ${KEYS.join(', ')}` };
+      const fields = repeatedNames(issue.keys);
+      return { fields, text: `unknown: ${fields.join(', ')}; known are ${KEYS.join(', ')}` };
     }
     const field = issue.path.join('.');
     if (field === '') return { fields: [], text: `the body: ${issue.message}` };

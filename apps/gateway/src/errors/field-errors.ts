@@ -1,6 +1,6 @@
 /** Bodies and queries against their schemas, with refusals that name the field. */
 import type { z } from 'zod';
-import { ObservatoryError } from '#contracts';
+import { ObservatoryError, repeatedNames } from '#contracts';
 
 /** The fields at fault, as dotted paths, and one sentence about each. */
 export function describeIssues(error: z.ZodError): { fields: string[]; detail: string } {
@@ -9,7 +9,9 @@ export function describeIssues(error: z.ZodError): { fields: string[]; detail: s
   for (const issue of error.issues) {
     const path = issue.path.join('.');
     const names =
-      issue.code === 'unrecognized_keys' ? issue.keys.map((key) => (path ? `${path}.${key}` : key)) : [path];
+      issue.code === 'unrecognized_keys'
+        ? repeatedNames(issue.keys).map((key) => (path ? `${path}.${key}` : key))
+        : [path];
     for (const name of names) if (name !== '') fields.add(name);
     sentences.push(`${names.join(', ') || 'the body'}: ${issue.message}`);
   }

@@ -4,7 +4,7 @@
  */
 import type { CallHandler, ExecutionContext, NestInterceptor } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { ObservatoryError } from '#contracts';
+import { ObservatoryError, repeatedNames } from '#contracts';
 import { type Route, refusesUnknownParameters } from './route.js';
 
 export class KnownParameters implements NestInterceptor {
@@ -26,8 +26,9 @@ export class KnownParameters implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler): ReturnType<CallHandler['handle']> {
     const { method, routeOptions, query } = context.switchToHttp().getRequest<FastifyRequest>();
     const names = this.#names.get(`${method === 'HEAD' ? 'GET' : method} ${routeOptions.url}`);
-    const fields = names && Object.keys(query as object).filter((name) => !names.includes(name));
-    if (fields?.length) {
+    const unknown = names && Object.keys(query as object).filter((name) => !names.includes(name));
+    if (unknown?.length) {
+      const fields = repeatedNames(unknown);
       const known = names?.length ? `There are: ${names.join(', ')}` : 'It takes none';
       throw new ObservatoryError('invalid_fields', `${fields.join(', ')}: unknown to this route. ${known}.`, {
         fields,

@@ -1,5 +1,5 @@
 /** Bodies of the command endpoints: unknown -> typed, or the names of the fields at fault. */
-import { type Command, commandBodySchemas, type HitlCommand, LIMITS } from '#contracts';
+import { type Command, commandBodySchemas, type HitlCommand, LIMITS, repeatedNames } from '#contracts';
 
 /** `new_content` given as an object, as JSON text. Larger inputs are not edited by hand. */
 export const REWRITE_CHARS_MAX = 1_048_576;
@@ -22,7 +22,9 @@ export function parseCommandBody(command: Command, body: unknown): ParsedCommand
   const parsed = commandBodySchemas[command].safeParse(given);
   if (!parsed.success) {
     const { issues } = parsed.error;
-    const unknown = issues.flatMap((issue) => (issue.code === 'unrecognized_keys' ? issue.keys : []));
+    const unknown = issues.flatMap((issue) =>
+      issue.code === 'unrecognized_keys' ? repeatedNames(issue.keys) : [],
+    );
     const known = issues.filter(({ code }) => code !== 'unrecognized_keys');
     return atFault(
       given as Record<string, unknown>,
