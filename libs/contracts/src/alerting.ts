@@ -56,6 +56,8 @@ const ruleFields = {
 export const alertRuleSchema = z.object({
   rule_id: z.string(),
   ...ruleFields,
+  /** As it was given; rules are older than what is asked of a name today. */
+  name: z.string(),
   created_at_ms: z.number(),
   updated_by: z.string(),
   /** Subjects (agents) for which it is firing now. */

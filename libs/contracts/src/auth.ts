@@ -40,8 +40,19 @@ export const tenantIdSchema = z
     'lower-case letters, digits, - and _, at most 63, starting with a letter or digit',
   );
 
-/** Names people type: an operator id, a key's name. */
-export const displayNameSchema = z.string().trim().min(1).max(100);
+/**
+ * Names people type: an operator id, the name of a key, of an alert rule. Without what ends lines, turns what stands beside it
+ * about, or, half a pair, becomes another character in the store and is no text to many who are sent it.
+ */
+export const displayNameSchema = z
+  .string()
+  .trim()
+  .min(1)
+  .max(100)
+  .regex(
+    /^[^\p{Cc}\p{Bidi_Control}\p{Surrogate}]*$/u,
+    'a name without control characters, marks of direction and halves of characters',
+  );
 
 /** An authenticated operator, acting for one tenant in this request. */
 export interface OperatorPrincipal {

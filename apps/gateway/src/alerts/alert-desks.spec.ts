@@ -348,6 +348,19 @@ describe('after a restart', () => {
     expect(JSON.parse(next.sent[0]?.body ?? '{}')).toMatchObject({ phase: 'recovered' });
   });
 
+  it('a name that was taken once stays, and its channel is sent to', async () => {
+    const names = ['Budget\n2', 'On call \ud83d'] as const;
+    const first = await startAlerts();
+    const { rule_id } = await first.area.rules.create(ADMIN, { ...budget, name: names[0] });
+    const { channel } = await first.area.channels.create(ADMIN, { ...WEBHOOK, name: names[1] });
+    const { area } = await startAlerts({ store: first.store, time: first.time });
+    expect(area.rules.list('default').find((rule) => rule.rule_id === rule_id)?.name).toBe(names[0]);
+    expect(await area.channels.test(ADMIN, channel.channel_id)).toMatchObject({ status: 'ok' });
+    await expect(area.channels.update(ADMIN, channel.channel_id, { name: 'On call' })).resolves.toMatchObject(
+      { name: 'On call' },
+    );
+  });
+
   const WAITS: ControlView = {
     ...buildSessionView().control,
     state: 'paused',

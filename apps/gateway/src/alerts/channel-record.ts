@@ -46,7 +46,10 @@ export function sealChannel(
 /** Null when it was sealed with another key, or is no channel. Never throws. */
 export function openChannel(box: SecretBox, record: ChannelRecord): AlertChannelBody | null {
   try {
-    return alertChannelBodySchema.safeParse(JSON.parse(box.open(record.sealed))).data ?? null;
+    // Its name was taken when it was given, and what is asked of one today may be more.
+    const named = { ...JSON.parse(box.open(record.sealed)), name: record.kind };
+    const body = alertChannelBodySchema.safeParse(named).data;
+    return body === undefined ? null : { ...body, name: record.name };
   } catch {
     return null;
   }

@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '#contracts';
+import {
+  alertChannelBodySchema,
+  alertChannelPatchSchema,
+  alertRuleBodySchema,
+  alertRulePatchSchema,
+  createAgentKeyBodySchema,
+  createOperatorBodySchema,
+  LIMITS,
+} from '#contracts';
 import { randomIds } from '#kernel';
 import {
   bearerToken,
@@ -93,6 +101,21 @@ describe('credential headers', () => {
   it('let none turn the text around it about, or come back from the store as another', () => {
     for (const name of ['\u202enimda', 'ada\u2066', 'a\u0000da', 'a\nda', 'ada\ud83d'])
       expect(parseOperatorId(name), JSON.stringify(name)).toBeNull();
+  });
+
+  it('is what a key, a token, an alert rule and a channel are held to as well', () => {
+    const channel = { kind: 'webhook', url: 'https://example.com' };
+    const bodies = (name: string) => [
+      createAgentKeyBodySchema.safeParse({ name }).success,
+      createOperatorBodySchema.safeParse({ name, role: 'viewer' }).success,
+      alertRuleBodySchema.safeParse({ name, type: 'budget' }).success,
+      alertRulePatchSchema.safeParse({ name }).success,
+      alertChannelBodySchema.safeParse({ ...channel, name }).success,
+      alertChannelPatchSchema.safeParse({ name }).success,
+    ];
+    expect(bodies('Büro \u{1f600}')).toEqual(Array(6).fill(true));
+    for (const name of ['pager\ud83d', 'pa\nger', 'pager\u202e'])
+      expect(bodies(name), JSON.stringify(name)).toEqual(Array(6).fill(false));
   });
 
   it('give any other text the same way', () => {

@@ -25,16 +25,14 @@ export function cookieValue(cookieHeader: string | undefined, name: string): str
 }
 
 const RESERVED: ReadonlySet<string> = new Set([SYSTEM_OPERATOR, KILL_SWITCH_ACTOR]);
-/** They end lines, turn what stands beside them about, or, half a pair, become another character in the store. */
-const UNFIT_FOR_NAMES = /[\p{Cc}\p{Bidi_Control}\p{Surrogate}]/u;
 
 /**
- * An operator id fit for the audit, trimmed; null if it is empty, over 100 characters, holds control characters
- * or poses as the gateway itself or its kill switch, which sign what they do.
+ * An operator id fit for the audit, trimmed; null if it is no display name, or poses as the gateway itself or its kill switch,
+ * which sign what they do.
  */
 export function parseOperatorId(text: string): string | null {
   const parsed = displayNameSchema.safeParse(text);
-  if (!parsed.success || UNFIT_FOR_NAMES.test(parsed.data)) return null;
+  if (!parsed.success) return null;
   return RESERVED.has(asSeen(parsed.data)) ? null : parsed.data;
 }
 
