@@ -199,10 +199,7 @@ export class DecisionLogArea {
   start(hub: LiveHub, subscriberCount: () => number): void {
     hub.provideSnapshot(TOPICS.messages, (tenantId) => hub.newest(tenantId, TOPICS.messages, 200));
     hub.provideSnapshot(TOPICS.violations, (tenantId) => hub.newest(tenantId, TOPICS.violations, 200));
-    hub.provideSnapshot(TOPICS.stats, (tenantId) => {
-      this.#stats.follow(tenantId);
-      return hub.newest(tenantId, TOPICS.stats, 120);
-    });
+    hub.provideSnapshot(TOPICS.stats, (tenantId) => hub.newest(tenantId, TOPICS.stats, 120));
     hub.provideSnapshot(TOPICS.topology, (tenantId) => this.#topology.snapshot(tenantId));
     hub.provideSnapshot(TOPICS.entropyAlerts, (tenantId) => this.#board.open(tenantId));
     hub.provideSnapshot(TOPICS.sessions, (tenantId) => this.registry.snapshot(tenantId));

@@ -15,6 +15,7 @@ it('tells each tenant its own numbers a second, by a clock that nobody sets', ()
   const published: [string, GatewayStats][] = [];
   const feed = new StatsFeed(clock, {
     publish: (tenantId, _topic, payload) => void published.push([tenantId, payload as GatewayStats]),
+    watchedTenants: () => ['a'],
   });
   feed.start({
     latency: () => ({ p50: 2, p95: null }),
@@ -55,10 +56,12 @@ it('tells each tenant its own numbers a second, by a clock that nobody sets', ()
   expect(published).toHaveLength(2);
 });
 
-it('tells a tenant of which nothing came yet once somebody looks: no log a second is a number, too', () => {
+it('tells a tenant of which nothing came as long as somebody looks: no log a second is a number, too', () => {
+  const watched = new Set<string>();
   const published: [string, GatewayStats][] = [];
   const feed = new StatsFeed(new FakeClock(), {
     publish: (tenantId, _topic, payload) => void published.push([tenantId, payload as GatewayStats]),
+    watchedTenants: () => watched,
   });
   feed.start({
     latency: () => ({ p50: null, p95: null }),
@@ -68,7 +71,9 @@ it('tells a tenant of which nothing came yet once somebody looks: no log a secon
   });
   vi.advanceTimersByTime(1_000);
   expect(published).toEqual([]);
-  feed.follow('looked-at');
+  watched.add('looked-at');
+  vi.advanceTimersByTime(1_000);
+  watched.clear();
   vi.advanceTimersByTime(1_000);
   expect(published).toMatchObject([['looked-at', { logs_per_second: 0, live_session_count: 2 }]]);
   feed.stop();

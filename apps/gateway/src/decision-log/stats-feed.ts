@@ -1,5 +1,5 @@
-/** One `GatewayStats` a second on `gateway:stats`, for Fleet Command: to each tenant that sent something or looks. */
-import { type GatewayStats, type LivePublisher, TOPICS } from '#contracts';
+/** One `GatewayStats` a second on `gateway:stats`, for Fleet Command: to each tenant that sent something, or looks now. */
+import { type GatewayStats, type LiveAudience, type LivePublisher, TOPICS } from '#contracts';
 import type { Clock } from '#kernel';
 
 const INTERVAL_MS = 1_000;
@@ -23,7 +23,7 @@ export class StatsFeed {
 
   constructor(
     private readonly clock: Clock,
-    private readonly live: LivePublisher,
+    private readonly live: LivePublisher & Pick<LiveAudience, 'watchedTenants'>,
   ) {}
 
   start(sources: StatsSources): void {
@@ -34,11 +34,6 @@ export class StatsFeed {
 
   stop(): void {
     clearInterval(this.#timer);
-  }
-
-  /** Somebody looks: it is told from now on, whether or not anything of it came since the start. */
-  follow(tenantId: string): void {
-    this.#of(tenantId);
   }
 
   countLog(tenantId: string): void {
@@ -55,7 +50,8 @@ export class StatsFeed {
     this.#lastMs = steadyMs;
     const { p50, p95 } = sources.latency();
     const liveSessionCounts = sources.liveSessionCounts();
-    for (const [tenantId, counts] of this.#counts) {
+    for (const tenantId of new Set([...this.#counts.keys(), ...this.live.watchedTenants()])) {
+      const counts = this.#counts.get(tenantId) ?? { logs: 0, violations: 0 };
       const stats: GatewayStats = {
         at_ms: this.clock.nowMs(),
         logs_per_second: counts.logs / seconds,

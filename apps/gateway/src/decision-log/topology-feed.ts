@@ -71,7 +71,8 @@ export class TopologyFeed {
   }
 
   snapshot(tenantId: string): TopologyChange {
-    return this.#of(tenantId).snapshot();
+    // None is kept for who looks: an operator of all tenants may name any.
+    return (this.#topologies.get(tenantId) ?? new Topology({ clock: this.clock })).snapshot();
   }
 
   #publishChanges(): void {

@@ -66,6 +66,25 @@ describe('LiveHub', () => {
     expect(hub.isWatched('t')).toBe(false);
   });
 
+  test('keeps nothing of a tenant of which nothing was told, once nobody watches it any more', async () => {
+    const topics = [TOPICS.stats, TOPICS.violations] as const;
+    for (const tenantId of ['named', 'real'])
+      for (const topic of topics) await hub.subscribe(tenantId, topic, undefined);
+    hub.publish('real', TOPICS.violations, violation('1'));
+    const seqs = new Map<string, number>();
+    for (const tenantId of ['named', 'real']) {
+      hub.publish(tenantId, TOPICS.stats, {} as never);
+      hub.flush();
+      const frames = sent.filter((one) => one.tenantId === tenantId && one.frame.topic === TOPICS.stats);
+      seqs.set(tenantId, frames.at(-1)?.frame.to_seq ?? 0);
+      for (const topic of topics) hub.release(tenantId, topic);
+    }
+    const kinds: string[] = [];
+    for (const [tenantId, seq] of seqs)
+      kinds.push((await hub.subscribe(tenantId, TOPICS.stats, seq))?.ack.kind ?? '');
+    expect(kinds).toEqual(['reset', 'deltas']);
+  });
+
   test('knows whether somebody watches a session, of this tenant and of this name', async () => {
     await hub.subscribe('t', sessionTopic('s'), undefined);
     await hub.subscribe('other', TOPICS.violations, undefined);

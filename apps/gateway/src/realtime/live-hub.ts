@@ -118,6 +118,10 @@ export class LiveHub implements LivePublisher, LiveAudience {
     return this.#watched.has(tenantId);
   }
 
+  watchedTenants(): Iterable<string> {
+    return this.#watched.keys();
+  }
+
   /** Its log is there as long as somebody watches it. */
   isSessionWatched(tenantId: string, sessionId: string): boolean {
     return this.isWatched(tenantId) && this.#logs.get(tenantId)?.has(sessionTopic(sessionId)) === true;
@@ -182,8 +186,16 @@ export class LiveHub implements LivePublisher, LiveAudience {
     log.unwatch();
     if (log.isWatched) return;
     const watched = this.#watched.get(tenantId);
-    if (watched?.delete(log) && watched.size === 0) this.#watched.delete(tenantId);
     if (topic.startsWith(SESSION_PREFIX)) this.#logs.get(tenantId)?.delete(topic);
+    if (!watched?.delete(log) || watched.size > 0) return;
+    this.#watched.delete(tenantId);
+    this.#forgetUnknown(tenantId);
+  }
+
+  /** Of a tenant of which nothing was told but what whoever looks is told: an operator of all tenants may name any. */
+  #forgetUnknown(tenantId: string): void {
+    const logs = [...(this.#logs.get(tenantId)?.values() ?? [])];
+    if (logs.every(({ topic, isEmpty }) => isEmpty || topic === TOPICS.stats)) this.#logs.delete(tenantId);
   }
 
   /** A turn of the event loop for each snapshot and its encoding: after a restart all subscribers ask for all of them at once. */

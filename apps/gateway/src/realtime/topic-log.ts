@@ -51,6 +51,10 @@ export class TopicLog {
     if (this.#watcherCount > 0) this.#pending.push({ seq: this.seq, payload: this.#viewOf(published) });
   }
 
+  get isEmpty(): boolean {
+    return this.#recent.size === 0;
+  }
+
   get isWatched(): boolean {
     return this.#watcherCount > 0;
   }

@@ -15,6 +15,9 @@ export interface LiveAudience {
   /** Somebody of this tenant has subscribed to a topic, of whatever kind. */
   isWatched(tenantId: string): boolean;
 
+  /** Those of which that is so. */
+  watchedTenants(): Iterable<string>;
+
   /** Somebody has subscribed to this session. */
   isSessionWatched(tenantId: string, sessionId: string): boolean;
 }
