@@ -43,6 +43,13 @@ describe('CacheTally', () => {
     expect(tally.counts('a').wrong_hit_rate).toBeCloseTo(2 / 3);
   });
 
+  test('keeps what it counted of a tenant, however many others are looked at of which there is nothing', () => {
+    const tally = makeTally();
+    tally.miss('a');
+    for (let at = 0; at < 1_000; at += 1) tally.counts(`named-${at}`);
+    expect(tally.counts('a').total_misses).toBe(1);
+  });
+
   test('tells median and tail of the look-ups, and nothing without any', () => {
     const tally = makeTally();
     expect(tally.counts('a')).toMatchObject({ lookup_p50_ms: null, lookup_p99_ms: null });
