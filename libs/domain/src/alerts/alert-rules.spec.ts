@@ -946,6 +946,22 @@ describe('the rules of a tenant', () => {
     expect(rules.firing('other', 'rule-kill_switch')).toEqual([]);
   });
 
+  it('that was merely looked at are not kept, and take no part of a tick', () => {
+    const asked: string[] = [];
+    const rules = new AlertRules({
+      clock: new FakeClock(T0),
+      rulesOf: (tenantId) => {
+        asked.push(tenantId);
+        return [rule('kill_switch')];
+      },
+      policyBar: () => null,
+      onBound: () => {},
+    });
+    expect(rules.firing('named', 'rule-kill_switch')).toEqual([]);
+    rules.tick(T0);
+    expect(asked).toEqual([]);
+  });
+
   it('concern one agent where they name one', () => {
     const { rules } = watch(rule('kill_switch', { agent_id: 'other' }));
     expect(rules.observe(incident(0))).toEqual([]);
