@@ -11,9 +11,17 @@ const NOTHING = { start: false, end: false };
 interface ScrollSidewaysProps extends ComponentProps<'div'> {
   /** What it lies on, into which it fades. */
   ground?: Ground;
+  /** Its first line is a head, and may be the only one in sight: the arrow stands in it, and else in the middle. */
+  hasHead?: boolean;
 }
 
-export function ScrollSideways({ ground = 'surface', className, children, ...rest }: ScrollSidewaysProps) {
+export function ScrollSideways({
+  ground = 'surface',
+  hasHead = false,
+  className,
+  children,
+  ...rest
+}: ScrollSidewaysProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const [hides, setHides] = useState(NOTHING);
   const measure = useCallback(() => {
@@ -34,13 +42,15 @@ export function ScrollSideways({ ground = 'surface', className, children, ...res
       <div {...rest} ref={scroller} onScroll={measure} className={cx('relative overflow-x-auto', className)}>
         {children}
       </div>
-      {hides.start ? <Fade side="start" ground={ground} /> : null}
-      {hides.end ? <Fade side="end" ground={ground} /> : null}
+      {hides.start ? <Fade side="start" ground={ground} hasHead={hasHead} /> : null}
+      {hides.end ? <Fade side="end" ground={ground} hasHead={hasHead} /> : null}
     </div>
   );
 }
 
-function Fade({ side, ground }: { side: 'start' | 'end'; ground: Ground }) {
+type FadeProps = { side: 'start' | 'end' } & Required<Pick<ScrollSidewaysProps, 'ground' | 'hasHead'>>;
+
+function Fade({ side, ground, hasHead }: FadeProps) {
   const Arrow = side === 'start' ? ChevronLeft : ChevronRight;
   return (
     <span
@@ -48,8 +58,9 @@ function Fade({ side, ground }: { side: 'start' | 'end'; ground: Ground }) {
       data-testid="hides-more"
       data-side={side}
       className={cx(
-        'pointer-events-none absolute inset-y-0 flex w-10 from-30% to-transparent pt-2 text-muted',
+        'pointer-events-none absolute inset-y-0 flex w-10 from-30% to-transparent text-muted',
         GROUNDS[ground],
+        hasHead ? 'pt-2' : 'items-center',
         side === 'start' ? 'left-0 bg-linear-to-r' : 'right-0 justify-end bg-linear-to-l',
       )}
     >

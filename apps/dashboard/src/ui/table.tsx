@@ -5,7 +5,7 @@ import { ScrollSideways } from './scroll-sideways';
 
 export function Table({ className, ...rest }: ComponentProps<'table'>) {
   return (
-    <ScrollSideways>
+    <ScrollSideways hasHead>
       <table
         {...rest}
         className={cx('w-full border-collapse text-left [&_tbody>tr:last-child>td]:border-b-0', className)}
