@@ -1,6 +1,7 @@
 /** The way of plain requests around Node's HTTP server, and back to it: nobody may notice on which of the two he was. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import { buildDecisionLog } from '#testing';
 import { startGateway } from './start-gateway.js';
@@ -76,6 +77,7 @@ test('what is no request is refused in the words of the catalogue, on a new conn
     expect(JSON.parse(answer?.split('\r\n\r\n')[1] as string)).toMatchObject({ reason: 'invalid_request' });
   }
 });
+const datedMs = (answer: string) => new Date(/Date: (.*)/i.exec(answer)?.[1] ?? '').getTime();
 
 test('an answer looks the same on both ways', async () => {
   const { socket, answers } = await open();
@@ -86,7 +88,18 @@ test('an answer looks the same on both ways', async () => {
   const [lane = '', node = ''] = await answers(2);
   expect(statuses([lane, node])).toEqual(['202', '202']);
   expect(headersOf(lane)).toEqual(headersOf(node));
-  expect(new Date(/Date: (.*)/i.exec(lane)?.[1] ?? '').getTime()).toBeGreaterThan(Date.now() - 60_000);
+  expect(datedMs(lane)).toBeGreaterThan(Date.now() - 60_000);
+});
+
+test('an answer is dated when it is given, however many went before it', async () => {
+  const { socket, answers } = await open();
+  socket.write(post());
+  const [earlier = ''] = await answers(1);
+  await sleep(datedMs(earlier) + 2_000 - Date.now());
+  socket.write(post());
+  const [, later = ''] = await answers(2);
+  expect(datedMs(later)).toBeGreaterThan(datedMs(earlier));
+  expect(datedMs(later)).toBeLessThanOrEqual(Date.now());
 });
 
 test('so does a refusal', async () => {
