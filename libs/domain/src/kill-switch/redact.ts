@@ -66,7 +66,7 @@ export function redact(text: string): string {
 /** The beginning of a text, redacted: up to what lies across the cut and is a secret with what comes behind it. */
 export function redactedStart(text: string, charsMax: number): string {
   const start = redact(text.slice(0, charsMax));
-  const further = redact(text.slice(0, charsMax + READ_BEYOND_CHARS));
+  const further = text.length > charsMax ? redact(text.slice(0, charsMax + READ_BEYOND_CHARS)) : start;
   let end = 0;
   while (end < Math.min(charsMax, start.length) && start[end] === further[end]) end += 1;
   return start.slice(0, wholeEnd(further, end));
