@@ -585,13 +585,13 @@ export function describeProxyStore(name: string, makePlace: () => Promise<ProxyS
       it('replaces, deletes and keeps documents of any JSON type', async () => {
         const other = document({ tenant_id: 'other', body: null });
         const prices = document({ kind: 'prices', body: 'text' });
-        for (const each of [document(), other, prices]) await store.saveDocument(each);
+        await store.commitDocuments({ saved: [document(), other, prices] });
         const replaced = document({ body: [1], updated_at_ms: 2_000 });
-        await store.saveDocument(replaced);
+        await store.commitDocuments({ saved: [replaced] });
         await reopen();
         expect(await store.documents('agent_policy')).toEqual([replaced, other]);
-        await store.deleteDocument('default', 'agent_policy', 'agent-1');
-        await store.deleteDocument('default', 'agent_policy', 'never-there');
+        const gone = { tenant_id: 'default', kind: 'agent_policy', id: 'agent-1' } as const;
+        await store.commitDocuments({ deleted: [gone, { ...gone, id: 'never-there' }] });
         expect(await store.documents('agent_policy')).toEqual([other]);
         expect(await store.documents('prices')).toEqual([prices]);
         expect(await store.documents('upstream')).toEqual([]);

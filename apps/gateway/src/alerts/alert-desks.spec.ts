@@ -298,6 +298,27 @@ describe('a channel', () => {
     expect(sent).toEqual([]);
   });
 
+  it('and a rule are what they were, and the audit too, where the store takes no change of them', async () => {
+    const { area, store } = await startAlerts();
+    const { channel } = await area.channels.create(ADMIN, WEBHOOK);
+    const { channel_id } = channel;
+    const rule = await area.rules.create(ADMIN, { ...budget, channel_ids: [channel_id] });
+    const before = { docs: [...store.docs], audited: [...store.audited] };
+    store.isFull = true;
+    const changes = [
+      () => area.channels.create(ADMIN, MAIL),
+      () => area.channels.update(ADMIN, channel_id, { name: 'Other' }),
+      () => area.channels.remove(ADMIN, channel_id),
+      () => area.rules.create(ADMIN, { ...budget, name: 'Other' }),
+      () => area.rules.update(ADMIN, rule.rule_id, { name: 'Other' }),
+      () => area.rules.remove(ADMIN, rule.rule_id),
+    ];
+    for (const change of changes) await expect(change()).rejects.toThrow('store_full');
+    expect(area.channels.list('default')).toEqual([channel]);
+    expect(area.rules.list('default').filter(({ type }) => type === 'budget')).toEqual([rule]);
+    expect({ docs: [...store.docs], audited: store.audited }).toEqual(before);
+  });
+
   it('says how a test went, and why not', async () => {
     const { area, script, store } = await startAlerts();
     const { channel } = await area.channels.create(ADMIN, WEBHOOK);

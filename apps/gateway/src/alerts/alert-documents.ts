@@ -8,7 +8,13 @@
  *     alert_channel / <channel_id>    record, sealed
  */
 import { z } from 'zod';
-import { alertRuleSchema, type ProxyStore, SYSTEM_OPERATOR } from '#contracts';
+import {
+  type AuditDraft,
+  alertRuleSchema,
+  type ProxyStore,
+  type StoredDocument,
+  SYSTEM_OPERATOR,
+} from '#contracts';
 import { defaultRules, type KeptFiring, type RuleSettings } from '#domain/alerts';
 import type { Clock } from '#kernel';
 import { type ChannelRecord, channelRecordSchema } from './channel-record.js';
@@ -52,7 +58,7 @@ const FIRING_PREFIX = 'firing:';
 const NOTHING_FIRES = { as_of_seq: null, states: [] };
 
 export interface AlertDocumentsOptions {
-  store: Pick<ProxyStore, 'documents' | 'saveDocument' | 'deleteDocument'>;
+  store: Pick<ProxyStore, 'documents' | 'commitDocuments'>;
   clock: Clock;
   onUnusable(kind: string, id: string): void;
 }
@@ -109,18 +115,13 @@ export class AlertDocuments {
     return this.rules(tenantId).find((rule) => rule.rule_id === ruleId);
   }
 
-  async saveRule(tenantId: string, rule: RuleSettings): Promise<void> {
-    await this.#seed(tenantId);
-    await this.#save(tenantId, 'alert_rule', rule.rule_id, rule);
-    this.#tenant(tenantId).rules.set(rule.rule_id, rule);
+  /** Rejects as the store does: then nothing has changed, as with all that follow. */
+  async saveRule(tenantId: string, rule: RuleSettings, audit: AuditDraft): Promise<void> {
+    await this.#commitRules(tenantId, { saved: [rule], deleted: [] }, audit);
   }
 
-  async deleteRule(tenantId: string, ruleId: string): Promise<void> {
-    await this.#seed(tenantId);
-    const { store } = this.#options;
-    await store.deleteDocument(tenantId, 'alert_rule', ruleId);
-    await store.deleteDocument(tenantId, 'alert_rule', FIRING_PREFIX + ruleId);
-    this.#tenant(tenantId).rules.delete(ruleId);
+  async deleteRule(tenantId: string, ruleId: string, audit: AuditDraft): Promise<void> {
+    await this.#commitRules(tenantId, { saved: [], deleted: [ruleId] }, audit);
   }
 
   /** Those with a channel: somebody may have been told something. */
@@ -138,14 +139,25 @@ export class AlertDocuments {
     return this.#tenants.get(tenantId)?.channels.get(channelId);
   }
 
-  async saveChannel(tenantId: string, channel: ChannelRecord): Promise<void> {
-    await this.#save(tenantId, 'alert_channel', channel.channel_id, channel);
+  async saveChannel(tenantId: string, channel: ChannelRecord, audit: AuditDraft): Promise<void> {
+    const saved = [this.#document(tenantId, 'alert_channel', channel.channel_id, channel)];
+    await this.#options.store.commitDocuments({ saved, audit });
     this.#tenant(tenantId).channels.set(channel.channel_id, channel);
   }
 
-  async deleteChannel(tenantId: string, channelId: string): Promise<void> {
-    await this.#options.store.deleteDocument(tenantId, 'alert_channel', channelId);
-    this.#tenant(tenantId).channels.delete(channelId);
+  /** Takes it out of every rule, too. */
+  async deleteChannel(tenantId: string, channelId: string, audit: AuditDraft): Promise<void> {
+    const { rules, channels } = this.#tenant(tenantId);
+    const changed = [...rules.values()]
+      .filter(({ channel_ids }) => channel_ids.includes(channelId))
+      .map((rule) => ({ ...rule, channel_ids: rule.channel_ids.filter((id) => id !== channelId) }));
+    await this.#options.store.commitDocuments({
+      saved: changed.map((rule) => this.#document(tenantId, 'alert_rule', rule.rule_id, rule)),
+      deleted: [{ tenant_id: tenantId, kind: 'alert_channel', id: channelId }],
+      audit,
+    });
+    for (const rule of changed) rules.set(rule.rule_id, rule);
+    channels.delete(channelId);
   }
 
   /** What was firing when the last process ended. */
@@ -157,29 +169,41 @@ export class AlertDocuments {
   async saveFiring({ tenantId, ruleId, states, asOfSeq, asOfMs }: KeptFiring): Promise<void> {
     if (this.rule(tenantId, ruleId) === undefined) return;
     const body = { as_of_seq: asOfSeq, states };
-    await this.#save(tenantId, 'alert_rule', FIRING_PREFIX + ruleId, body, asOfMs);
+    const saved = [this.#document(tenantId, 'alert_rule', FIRING_PREFIX + ruleId, body, asOfMs)];
+    await this.#options.store.commitDocuments({ saved });
   }
 
-  async #seed(tenantId: string): Promise<void> {
+  /** A tenant's first change writes its default rules down as well. */
+  async #commitRules(
+    tenantId: string,
+    change: { saved: RuleSettings[]; deleted: string[] },
+    audit: AuditDraft,
+  ): Promise<void> {
     const tenant = this.#tenant(tenantId);
     const types = DEFAULT_RULES.map(({ type }) => type);
-    if (types.every((type) => tenant.seededTypes.has(type))) return;
-    for (const rule of newDefaults(tenant)) {
-      await this.#save(tenantId, 'alert_rule', rule.rule_id, rule);
-      tenant.rules.set(rule.rule_id, rule);
-    }
-    await this.#save(tenantId, 'alert_rule', SEEDED, { types });
+    const isSeeded = types.every((type) => tenant.seededTypes.has(type));
+    const saved = [...newDefaults(tenant), ...change.saved];
+    const documents = saved.map((rule) => this.#document(tenantId, 'alert_rule', rule.rule_id, rule));
+    if (!isSeeded) documents.push(this.#document(tenantId, 'alert_rule', SEEDED, { types }));
+    const gone = change.deleted.flatMap((ruleId) => [ruleId, FIRING_PREFIX + ruleId]);
+    await this.#options.store.commitDocuments({
+      saved: documents,
+      deleted: gone.map((id) => ({ tenant_id: tenantId, kind: 'alert_rule', id })),
+      audit,
+    });
     tenant.seededTypes = new Set(types);
+    for (const rule of saved) tenant.rules.set(rule.rule_id, rule);
+    for (const ruleId of change.deleted) tenant.rules.delete(ruleId);
   }
 
-  #save(
+  #document(
     tenant_id: string,
     kind: 'alert_rule' | 'alert_channel',
     id: string,
     body: unknown,
     updated_at_ms = this.#options.clock.nowMs(),
-  ): Promise<void> {
-    return this.#options.store.saveDocument({ tenant_id, kind, id, body, updated_at_ms });
+  ): StoredDocument {
+    return { tenant_id, kind, id, body, updated_at_ms };
   }
 
   #tenant(tenantId: string): TenantDocuments {

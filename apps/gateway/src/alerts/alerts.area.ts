@@ -55,8 +55,7 @@ export interface AlertsDependencies {
   proxyStore: Pick<
     ProxyStore,
     | 'documents'
-    | 'saveDocument'
-    | 'deleteDocument'
+    | 'commitDocuments'
     | 'saveDelivery'
     | 'delivery'
     | 'deliveries'

@@ -8,7 +8,9 @@ import type {
   ControlCommit,
   ControlView,
   ControlWrite,
+  DocumentKey,
   DocumentKind,
+  DocumentWrite,
   Incident,
   LivePublisher,
   SecretBox,
@@ -28,16 +30,17 @@ export class MemoryAlertStore {
   readonly rows = new Map<string, AlertDelivery>();
   readonly incidents: { tenant_id: string; incident: Incident }[] = [];
   readonly audited: AuditDraft[] = [];
-  /** Deliveries are refused while it is true. */
+  /** Nothing is taken while it is true. */
   isFull = false;
   /** States in which each delivery was written, in order. */
   readonly saved: string[] = [];
 
-  async saveDocument(document: StoredDocument): Promise<void> {
-    this.docs.set(`${document.tenant_id}/${document.kind}/${document.id}`, structuredClone(document));
-  }
-  async deleteDocument(tenantId: string, kind: DocumentKind, id: string): Promise<void> {
-    this.docs.delete(`${tenantId}/${kind}/${id}`);
+  async commitDocuments({ saved = [], deleted = [], audit }: DocumentWrite): Promise<void> {
+    if (this.isFull) throw new Error('store_full');
+    const name = ({ tenant_id, kind, id }: DocumentKey) => `${tenant_id}/${kind}/${id}`;
+    for (const document of saved) this.docs.set(name(document), structuredClone(document));
+    for (const key of deleted) this.docs.delete(name(key));
+    if (audit !== undefined) this.audited.push(audit);
   }
   async documents(kind: DocumentKind): Promise<StoredDocument[]> {
     return structuredClone([...this.docs.values()].filter((document) => document.kind === kind));

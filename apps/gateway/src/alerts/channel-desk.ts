@@ -110,13 +110,9 @@ export class ChannelDesk {
     const { documents, audit, changes, queue, rulesChanged } = this.#parts;
     return changes.run(by.tenant_id, async () => {
       const { name, kind } = this.#required(by.tenant_id, channelId);
-      await audit.record(by, by.tenant_id, 'alert_channel.delete', { channel_id: channelId, name, kind });
-      for (const rule of documents.rules(by.tenant_id)) {
-        if (!rule.channel_ids.includes(channelId)) continue;
-        const channel_ids = rule.channel_ids.filter((id) => id !== channelId);
-        await documents.saveRule(by.tenant_id, { ...rule, channel_ids });
-      }
-      await documents.deleteChannel(by.tenant_id, channelId);
+      const detail = { channel_id: channelId, name, kind };
+      const draft = audit.draft(by, by.tenant_id, 'alert_channel.delete', detail);
+      await documents.deleteChannel(by.tenant_id, channelId, draft);
       rulesChanged(by.tenant_id);
       queue.wakeChannel(channelId);
     });
@@ -173,8 +169,7 @@ export class ChannelDesk {
     const record = sealChannel(box, body, { channel_id, created_at_ms, updated_by: by.operator_id });
     const { name, kind, allow_private } = record;
     const detail = { channel_id, name, kind, allow_private, ...(fields === undefined ? {} : { fields }) };
-    await audit.record(by, by.tenant_id, action, detail);
-    await documents.saveChannel(by.tenant_id, record);
+    await documents.saveChannel(by.tenant_id, record, audit.draft(by, by.tenant_id, action, detail));
     return this.#shown(record);
   }
 

@@ -92,8 +92,9 @@ export class RuleDesk {
     const { documents, audit, changes, watch } = this.#parts;
     return changes.run(by.tenant_id, async () => {
       const { name, type } = this.#required(by.tenant_id, ruleId);
-      await audit.record(by, by.tenant_id, 'alert_rule.delete', { rule_id: ruleId, name, type });
-      await documents.deleteRule(by.tenant_id, ruleId);
+      const detail = { rule_id: ruleId, name, type };
+      const draft = audit.draft(by, by.tenant_id, 'alert_rule.delete', detail);
+      await documents.deleteRule(by.tenant_id, ruleId, draft);
       watch.rulesChanged(by.tenant_id);
     });
   }
@@ -106,8 +107,9 @@ export class RuleDesk {
   ): Promise<AlertRule> {
     const { documents, audit, watch } = this.#parts;
     this.#requireRoom(by.tenant_id, rule);
-    await audit.record(by, by.tenant_id, action, { rule_id: rule.rule_id, name: rule.name, ...detail });
-    await documents.saveRule(by.tenant_id, rule);
+    const { rule_id, name } = rule;
+    const draft = audit.draft(by, by.tenant_id, action, { rule_id, name, ...detail });
+    await documents.saveRule(by.tenant_id, rule, draft);
     watch.rulesChanged(by.tenant_id);
     return this.#shown(by.tenant_id, rule);
   }

@@ -35,7 +35,7 @@ async function startArea(policies: AgentPolicy[], spenders: string[], aheadMs = 
         kind === 'agent_policy'
           ? policies.map((body) => ({ tenant_id: 'default', id: body.agent_id, body }))
           : [],
-      saveDocument: async () => {},
+      commitDocuments: async () => {},
       openIncidents: async () => [],
       spendByAgent: async (fromMs: number) =>
         spenders

@@ -229,7 +229,8 @@ describe('enforceRetention', () => {
     );
     await proxy.appendCalls(calls);
     await proxy.appendIncident('default', buildIncident());
-    await proxy.saveDocument({ tenant_id: 'default', kind: 'prices', id: 'p', body: 1, updated_at_ms: 1 });
+    const prices = { tenant_id: 'default', kind: 'prices', id: 'p', body: 1, updated_at_ms: 1 } as const;
+    await proxy.commitDocuments({ saved: [prices] });
     await proxy.saveDelivery(buildAlertDelivery({ delivery_id: 'pending', created_at_ms: 1 }));
     await proxy.saveDelivery(buildAlertDelivery({ state: 'delivered', created_at_ms: 1 }));
     for (const at_ms of [1, 4_500]) await proxy.appendSemanticLoop('default', buildSemanticLoop({ at_ms }));

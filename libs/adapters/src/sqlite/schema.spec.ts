@@ -2,6 +2,7 @@ import type { Database } from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import type { StepRow } from '#contracts';
 import { buildCallRow, buildIncident, buildSemanticLoop, buildStepRow } from '#testing';
+import { AuditLog } from './audit-log.js';
 import { STEP_COLUMNS } from './protocol.js';
 import { callBatch } from './proxy/call-batch.js';
 import { CallTable } from './proxy/call-table.js';
@@ -66,12 +67,17 @@ describe('migrate', () => {
   it('adds the table of semantic loops to a database of version 2, and keeps its incidents', () => {
     const database = new SQLite(':memory:');
     migrate(database, MIGRATIONS.slice(0, 2));
-    const before = new ProxyWriteTable(database);
+    const before = new ProxyWriteTable(database, new AuditLog(database));
     before.appendIncident('default', buildIncident());
     migrate(database);
     expect(version(database)).toBe(MIGRATIONS.length);
     expect(database.prepare('SELECT count(*) FROM incidents').pluck().get()).toBe(1);
-    expect(new ProxyWriteTable(database).appendSemanticLoop('default', buildSemanticLoop())).toBe(1);
+    expect(
+      new ProxyWriteTable(database, new AuditLog(database)).appendSemanticLoop(
+        'default',
+        buildSemanticLoop(),
+      ),
+    ).toBe(1);
   });
 
   it('indexes the steps of a database of version 3 when it is opened, whatever is missing between them', () => {

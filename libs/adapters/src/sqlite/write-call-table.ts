@@ -37,10 +37,10 @@ export class WriteCallTable implements Omit<WriteCalls, keyof (ProxyWriteCalls &
 
   constructor(database: Database, steps: StepTable, retention: Retention) {
     this.#sql = new PreparedStatements(database);
-    this.#proxy = new ProxyWriteTable(database);
+    this.#audit = new AuditLog(database);
+    this.#proxy = new ProxyWriteTable(database, this.#audit);
     this.#steps = steps;
     this.#retention = retention;
-    this.#audit = new AuditLog(database);
   }
 
   /** @param args JSON text of the argument list */

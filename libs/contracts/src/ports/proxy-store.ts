@@ -8,7 +8,7 @@ import type { Incident } from '../kill-switch.js';
 import type { CallDecision, LlmCall } from '../llm-call.js';
 import type { SpendGroup, SpendLine } from '../prices.js';
 import type { SemanticLoopEvent } from '../semantic-loop.js';
-import type { Page, PageQuery } from './store.js';
+import type { AuditDraft, Page, PageQuery } from './store.js';
 
 export type DocumentKind =
   | 'agent_policy'
@@ -27,6 +27,15 @@ export interface StoredDocument {
   id: string;
   body: unknown;
   updated_at_ms: number;
+}
+
+export type DocumentKey = Pick<StoredDocument, 'tenant_id' | 'kind' | 'id'>;
+
+/** One transaction: documents that are inserted or replaced, then those that go, and what the audit says of it. */
+export interface DocumentWrite {
+  saved?: readonly StoredDocument[];
+  deleted?: readonly DocumentKey[];
+  audit?: AuditDraft | undefined;
 }
 
 export interface CallFilter extends PageQuery {
@@ -109,7 +118,7 @@ export interface ProxyStore {
   /** Every delivery still pending, oldest first, all tenants: resumed after a crash. */
   pendingDeliveries(): Promise<AlertDelivery[]>;
 
-  saveDocument(document: StoredDocument): Promise<void>;
-  deleteDocument(tenantId: string, kind: DocumentKind, id: string): Promise<void>;
+  /** All of it or, where it rejects, nothing. */
+  commitDocuments(write: DocumentWrite): Promise<void>;
   documents(kind: DocumentKind): Promise<StoredDocument[]>;
 }

@@ -3,12 +3,14 @@ import {
   type AgentPolicy,
   type AgentScope,
   agentScope,
+  type DocumentWrite,
   type Incident,
   KILL_SWITCH_ACTOR,
   type OperatorPrincipal,
 } from '#contracts';
 import { type Deferred, deferred } from '#kernel';
 import { FakeClock, turn } from '#testing';
+import { SettingsAudit } from '../../auth/settings-audit.js';
 import { AgentDirectory } from './agent-directory.js';
 
 const AGENT = agentScope('default', 'a');
@@ -38,6 +40,7 @@ beforeEach(() => {
   closed = [];
   kept = [];
   open = [];
+  const clock = new FakeClock();
   const write = async (): Promise<void> => {
     const gate = deferred();
     writes.push(gate);
@@ -51,18 +54,15 @@ beforeEach(() => {
         await write();
         return 1;
       },
-      saveDocument: async ({ kind, body }: { kind: string; body: unknown }) => {
+      commitDocuments: async ({ saved: [document] = [], audit }: DocumentWrite) => {
         await write();
-        if (kind === 'agent_policy') onDisk = body as AgentPolicy;
+        if (document?.kind === 'agent_policy') onDisk = document.body as AgentPolicy;
+        if (audit !== undefined)
+          audited.push([audit.action, audit.detail.incident_id ?? []].flat().join(' '));
       },
     },
-    audit: {
-      record: async (_by: unknown, _tenant: string, action: string, detail: Record<string, string>) => {
-        const { outcome, incident_id } = detail;
-        audited.push(outcome === undefined ? action : `${action} ${outcome} ${incident_id}`);
-      },
-    },
-    clock: new FakeClock(),
+    audit: new SettingsAudit({ commitControl: () => expect.unreachable() }, clock),
+    clock,
     timer: { after: () => () => {} },
     onPolicy: (scope: AgentScope) => toldActive.push(agents.policy(scope).active),
     onClosed: (tenantId: string) => closed.push(tenantId),
@@ -182,7 +182,7 @@ describe('a kill switch that fires while another change is being written', () =>
     expect(agents.policy(AGENT)).toMatchObject(expected);
     await letWrite();
     expect(onDisk).toMatchObject(expected);
-    expect(audited).toEqual(['agent.policy', 'agent.deactivate']);
+    expect(audited).toEqual(['agent.policy', 'agent.deactivate inc-1']);
   });
 
   test('is not undone by a reactivation that began before', async () => {
@@ -196,7 +196,7 @@ describe('a kill switch that fires while another change is being written', () =>
     expect(agents.policy(AGENT)).toMatchObject({ active: false, deactivated_by: 'ann' });
     expect(onDisk).toMatchObject({ active: false });
     expect(agents.openIncidentId(AGENT)).toBe('inc-2');
-    expect(audited).toEqual(['agent.deactivate', 'agent.reactivate stopped_again inc-2']);
+    expect(audited).toEqual(['agent.deactivate', 'agent.reactivate', 'agent.deactivate inc-2']);
   });
 
   test('is not undone by a reactivation that was asked for before and waits for its turn', async () => {
@@ -220,7 +220,7 @@ describe('a kill switch that fires while another change is being written', () =>
     await letWrite();
     expect(seen).toEqual([true]);
     expect(onDisk).toMatchObject({ active: false, deactivated_by: KILL_SWITCH_ACTOR });
-    expect(audited).toEqual(['agent.deactivate', 'agent.reactivate', 'agent.deactivate']);
+    expect(audited).toEqual(['agent.deactivate', 'agent.reactivate', 'agent.deactivate inc-2']);
   });
 });
 

@@ -100,6 +100,21 @@ test('a stop that a full disk refuses is written once there is room, and holds a
   for (const agent of ['before', 'a', 'b']) expect(mayCall(agent)).toBe(false);
 });
 
+test('a change that a full disk refuses is neither in force nor in the audit', async () => {
+  const scope = agentScope('default', 'a');
+  await agents.patchPolicy(scope, { requests_per_minute: 5 }, ADMIN);
+  const [policy, entries] = [agents.policy(scope), await audited()];
+  await fillDisk();
+  const reason = 'x'.repeat(3_000);
+  await expect(agents.patchPolicy(scope, { requests_per_minute: 6, reason }, ADMIN)).rejects.toThrow();
+  await expect(agents.patchKillSwitch(scope, { preset: 'strict' }, ADMIN)).rejects.toThrow();
+  expect(agents.policy(scope)).toEqual(policy);
+  await store.enforceRetention({ beforeMs: Number.MAX_SAFE_INTEGER, bytesMax: null });
+  expect(await audited()).toEqual(entries);
+  await startAgain();
+  expect(agents.policy(scope)).toEqual(policy);
+});
+
 test('an agent that an operator lets in while its stop waits to be written is not stopped by it', async () => {
   await fillDisk();
   kill('a');

@@ -9,6 +9,7 @@ import {
   type AgentPolicy,
   type AgentPolicyPatch,
   type AgentScope,
+  type AuditDraft,
   agentScope,
   type Incident,
   KILL_SWITCH_ACTOR,
@@ -31,7 +32,7 @@ import { AgentPolicies } from './agent-policies.js';
 const SETTINGS_COUNT_MAX = 100_000;
 
 export interface AgentDirectoryParts {
-  store: Pick<ProxyStore, 'documents' | 'saveDocument' | 'openIncidents' | 'closeIncidents'>;
+  store: Pick<ProxyStore, 'documents' | 'commitDocuments' | 'openIncidents' | 'closeIncidents'>;
   audit: SettingsAudit;
   clock: Clock;
   timer: Timer;
@@ -53,6 +54,12 @@ interface OpenIncident extends Pick<Incident, 'incident_id'> {
   session_id: string | null;
 }
 
+interface UnwrittenStop {
+  policy: AgentPolicy;
+  /** The audit has the agent active, and is told. */
+  isNews: boolean;
+}
+
 const KILL_SWITCH: Auditor = { operator_id: KILL_SWITCH_ACTOR, role: 'system' };
 
 export class AgentDirectory {
@@ -63,7 +70,7 @@ export class AgentDirectory {
   readonly #openIncidents = new Map<AgentScope, OpenIncident>();
   readonly #changes = new ChangeQueue<AgentScope>();
   /** Stops by the kill switch whose write is not over: what is written meanwhile does not undo them. */
-  readonly #unwritten = new Map<AgentScope, AgentPolicy>();
+  readonly #unwritten = new Map<AgentScope, UnwrittenStop>();
   /** Those whose write was refused. */
   readonly #unsaved: UnsavedWrites<AgentScope>;
   readonly #killSwitchPlaces: FairShare;
@@ -160,14 +167,10 @@ export class AgentDirectory {
       if (active === undefined && isEmpty(changed)) return before;
       requirePlace(this.#policies.fits(scope));
       const after = applyPolicyPatch(before, patch, by.operator_id, this.#parts.clock.nowMs());
-      await this.#save(scope, 'agent_policy', after);
+      const action = active === false ? 'agent.deactivate' : 'agent.policy';
+      await this.#save(scope, after, this.#draft(scope, by, action, { ...changed, reason }));
       if (active === false) this.#widenKill(scope);
-      const inForce = this.#putInForce(scope, after);
-      await this.#audit(scope, by, active === false ? 'agent.deactivate' : 'agent.policy', {
-        ...changed,
-        reason,
-      });
-      return inForce;
+      return this.#putInForce(scope, after);
     });
   }
 
@@ -185,9 +188,13 @@ export class AgentDirectory {
       const { tenantId } = splitAgentScope(scope);
       const isKnown = this.#killSwitches.has(scope);
       requirePlace(isKnown || this.#killSwitchPlaces.fits(tenantId, 1));
-      await this.#save(scope, 'kill_switch', after);
+      await this.#commit(
+        scope,
+        'kill_switch',
+        after,
+        this.#draft(scope, by, 'agent.kill_switch', { ...patch }),
+      );
       this.#setKillSwitch(scope, after);
-      await this.#audit(scope, by, 'agent.kill_switch', { ...patch });
       return after;
     });
   }
@@ -195,15 +202,20 @@ export class AgentDirectory {
   /** In force at once: the agent's next call is refused whatever the disk does. False: it was deactivated already. */
   deactivateByKillSwitch(scope: AgentScope, incident: Incident): boolean {
     const before = this.policy(scope);
-    const stopped = before.active ? deactivatedBy(before, incident) : { ...before };
-    this.#unwritten.set(scope, stopped);
-    this.#policies.set(scope, stopped);
+    const policy = before.active ? deactivatedBy(before, incident) : { ...before };
+    const stop: UnwrittenStop = { policy, isNews: before.active };
+    this.#unwritten.set(scope, stop);
+    this.#policies.set(scope, policy);
     this.#noteOpen(scope, incident);
     this.#parts.onPolicy(scope);
     const write = async () => {
-      await this.#savePolicy(scope, this.#policies.listed(scope) ?? stopped);
-      if (before.active)
-        await this.#audit(scope, KILL_SWITCH, 'agent.deactivate', { incident_id: incident.incident_id });
+      const { incident_id } = incident;
+      const audit = stop.isNews
+        ? this.#draft(scope, KILL_SWITCH, 'agent.deactivate', { incident_id })
+        : undefined;
+      const written = this.#policies.listed(scope) ?? policy;
+      await this.#save(scope, written, audit);
+      this.#putInForce(scope, written);
     };
     const writeAgain = () =>
       this.#changes.run(scope, async () => {
@@ -216,7 +228,7 @@ export class AgentDirectory {
         this.#parts.onUnsaved(error);
       })
       .finally(() => {
-        if (this.#unwritten.get(scope) === stopped) this.#unwritten.delete(scope);
+        if (this.#unwritten.get(scope) === stop) this.#unwritten.delete(scope);
       });
     return before.active;
   }
@@ -246,21 +258,13 @@ export class AgentDirectory {
       await store.closeIncidents(tenantId, agentId, by.operator_id, nowMs);
       if (this.openIncidentId(scope) === incidentId) this.#openIncidents.delete(scope);
       const after = applyPolicyPatch(before, { active: true }, by.operator_id, nowMs);
-      await this.#save(scope, 'agent_policy', after);
-      if (this.#putInForce(scope, after).active) {
-        onActive();
-        await this.#audit(scope, by, 'agent.reactivate', { reason });
-      } else {
-        const stopped = { outcome: 'stopped_again', incident_id: this.openIncidentId(scope) ?? undefined };
-        await this.#audit(scope, by, 'agent.reactivate', { reason, ...stopped });
-      }
+      await this.#save(scope, after, this.#draft(scope, by, 'agent.reactivate', { reason }));
+      const stop = this.#unwritten.get(scope);
+      // The audit has the agent active from here: that it was stopped meanwhile is to stand behind it.
+      if (stop !== undefined) stop.isNews = true;
+      if (this.#putInForce(scope, after).active) onActive();
       return this.policy(scope).active ? 'reactivated' : 'stopped_again';
     });
-  }
-
-  async #savePolicy(scope: AgentScope, policy: AgentPolicy): Promise<AgentPolicy> {
-    await this.#save(scope, 'agent_policy', policy);
-    return this.#putInForce(scope, policy);
   }
 
   /**
@@ -268,8 +272,8 @@ export class AgentDirectory {
    * @returns what is in force
    */
   #putInForce(scope: AgentScope, policy: AgentPolicy): AgentPolicy {
-    const stopped = this.#unwritten.get(scope);
-    this.#policies.set(scope, stopped === undefined ? policy : stoppedAs(stopped, policy));
+    const stop = this.#unwritten.get(scope);
+    this.#policies.set(scope, stop === undefined ? policy : stoppedAs(stop.policy, policy));
     this.#parts.onPolicy(scope);
     return this.policy(scope);
   }
@@ -286,17 +290,21 @@ export class AgentDirectory {
       this.#openIncidents.set(scope, { incident_id, session_id });
   }
 
-  async #save(scope: AgentScope, kind: 'agent_policy' | 'kill_switch', body: object): Promise<void> {
+  async #save(scope: AgentScope, policy: AgentPolicy, audit: AuditDraft | undefined): Promise<void> {
+    await this.#commit(scope, 'agent_policy', policy, audit);
+    this.#unsaved.delete(scope);
+  }
+
+  async #commit(
+    scope: AgentScope,
+    kind: 'agent_policy' | 'kill_switch',
+    body: object,
+    audit: AuditDraft | undefined,
+  ): Promise<void> {
     const { tenantId, agentId } = splitAgentScope(scope);
     const { store, clock } = this.#parts;
-    await store.saveDocument({
-      tenant_id: tenantId,
-      kind,
-      id: agentId,
-      body,
-      updated_at_ms: clock.nowMs(),
-    });
-    if (kind === 'agent_policy') this.#unsaved.delete(scope);
+    const key = { tenant_id: tenantId, kind, id: agentId };
+    await store.commitDocuments({ saved: [{ ...key, body, updated_at_ms: clock.nowMs() }], audit });
   }
 
   #setKillSwitch(scope: AgentScope, settings: AgentKillSwitch): void {
@@ -304,14 +312,9 @@ export class AgentDirectory {
     this.#killSwitches.set(scope, settings);
   }
 
-  async #audit(
-    scope: AgentScope,
-    by: Auditor,
-    action: string,
-    detail: Record<string, unknown>,
-  ): Promise<void> {
+  #draft(scope: AgentScope, by: Auditor, action: string, detail: Record<string, unknown>): AuditDraft {
     const { tenantId, agentId } = splitAgentScope(scope);
-    await this.#parts.audit.record(by, tenantId, action, { agent_id: agentId, ...detail });
+    return this.#parts.audit.draft(by, tenantId, action, { agent_id: agentId, ...detail });
   }
 }
 

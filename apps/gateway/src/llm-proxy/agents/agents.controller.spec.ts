@@ -9,7 +9,7 @@ const ANN = { operator_id: 'ann', tenant_id: 'default', role: 'admin' } as Opera
 const AGENT = agentScope('default', 'a');
 const INCIDENT = { incident_id: 'i', agent_id: 'a', breakdown: { score: 13 }, threshold: 10 } as Incident;
 
-type Write = 'closeIncidents' | 'saveDocument';
+type Write = 'closeIncidents' | 'commitDocuments';
 
 /** A stopped agent, whose kill switch fires again while the given write is the `nth` of its kind. */
 const stoppedAgent = (write: Write, nth: number) =>
@@ -22,8 +22,11 @@ async function stopped(write: Write, nth: number, then: (agents: AgentDirectory)
     if (kind === write && ++seen === nth) then(agents);
   };
   const agents = new AgentDirectory({
-    store: { closeIncidents: () => onWrite('closeIncidents'), saveDocument: () => onWrite('saveDocument') },
-    audit: { record: async () => {} },
+    store: {
+      closeIncidents: () => onWrite('closeIncidents'),
+      commitDocuments: () => onWrite('commitDocuments'),
+    },
+    audit: { draft: () => ({}) },
     clock: new FakeClock(),
     onPolicy: () => {},
     onUnsaved: () => expect.unreachable(),
@@ -67,11 +70,11 @@ describe('an agent that the kill switch stops while it is reactivated', () => {
     await expect(controller.reactivate(ANN, 'a')).rejects.toMatchObject(STOPPED_AGAIN);
   });
 
-  // The first save is the stop, the second what else the change holds, the third the reactivation.
+  // The first commit is the stop, the second what else the change holds, the third the reactivation.
   test.each([
-    ['while the rest is written', 'saveDocument', 2],
+    ['while the rest is written', 'commitDocuments', 2],
     ['before it may call', 'closeIncidents', 1],
-    ['as it may', 'saveDocument', 3],
+    ['as it may', 'commitDocuments', 3],
   ] as const)('is told so by a change of its policy, %s; the rest of it stands', async (_, write, nth) => {
     const { agents, controller } = await stoppedAgent(write, nth);
     const change = controller.changePolicy(ANN, 'a', { active: true, requests_per_minute: 5 });
@@ -80,7 +83,7 @@ describe('an agent that the kill switch stops while it is reactivated', () => {
   });
 
   test('is not spoken of in the answer to a change that does not ask for it', async () => {
-    const { controller } = await stoppedAgent('saveDocument', 2);
+    const { controller } = await stoppedAgent('commitDocuments', 2);
     const { active, requests_per_minute } = await controller.changePolicy(ANN, 'a', {
       requests_per_minute: 5,
     });
@@ -90,7 +93,7 @@ describe('an agent that the kill switch stops while it is reactivated', () => {
 
 test('an agent that is reactivated with other limits may call under these alone', async () => {
   const seen: unknown[] = [];
-  const { agents, controller } = await stopped('saveDocument', 3, () => seen.push(agents.policy(AGENT)));
+  const { agents, controller } = await stopped('commitDocuments', 3, () => seen.push(agents.policy(AGENT)));
   const after = await controller.changePolicy(ANN, 'a', { active: true, requests_per_minute: 5 });
   expect(seen).toMatchObject([{ active: false, requests_per_minute: 5 }]);
   expect(after).toMatchObject({ active: true, requests_per_minute: 5 });

@@ -11,8 +11,10 @@ export const answerStore = (
   timer: { after: () => () => {} },
   store: {
     documents: async () => [...documents.values()],
-    saveDocument: async (document) => void documents.set(document.id, structuredClone(document)),
-    deleteDocument: async (_tenantId, _kind, id) => void documents.delete(id),
+    commitDocuments: async ({ saved = [], deleted = [] }) => {
+      for (const document of saved) documents.set(document.id, structuredClone(document));
+      for (const { id } of deleted) documents.delete(id);
+    },
   },
   onSaveFailed: (error) => {
     throw error;

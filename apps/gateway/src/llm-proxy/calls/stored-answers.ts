@@ -10,7 +10,7 @@ import { UnsavedWrites } from '../../unsaved-writes.js';
 export interface AnswerStoreParts {
   clock: Clock;
   timer: Timer;
-  store: Pick<ProxyStore, 'documents' | 'saveDocument' | 'deleteDocument'>;
+  store: Pick<ProxyStore, 'documents' | 'commitDocuments'>;
   /** The store refused one: until it has it, a restart does not know what became of it. */
   onSaveFailed: (error: unknown) => void;
 }
@@ -102,9 +102,9 @@ export class StoredAnswers<Known> {
     const { clock, store } = this.#parts;
     const { kind } = this.#options;
     const kept = this.#answers.peek(tenantId, id);
-    if (kept === undefined) return store.deleteDocument(tenantId, kind, id);
-    const updated_at_ms = clock.nowMs();
-    return store.saveDocument({ tenant_id: tenantId, kind, id, body: kept.known, updated_at_ms });
+    const key = { tenant_id: tenantId, kind, id };
+    if (kept === undefined) return store.commitDocuments({ deleted: [key] });
+    return store.commitDocuments({ saved: [{ ...key, body: kept.known, updated_at_ms: clock.nowMs() }] });
   }
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { agentScope, type StoredDocument } from '#contracts';
+import { agentScope, type DocumentWrite, type StoredDocument } from '#contracts';
 import { HOUR_MS } from '#kernel';
 import { FakeClock, FakeTime } from '#testing';
 import { answerStore } from './stored-answers.fixture.js';
@@ -59,18 +59,12 @@ test('what a full disk refused is written once it takes that: what came is known
   const time = new FakeTime();
   const { store } = answerStore(time, documents);
   let isFull = false;
-  const refusing =
-    <Args extends unknown[]>(write: (...args: Args) => Promise<void>) =>
-    (...args: Args) =>
-      isFull ? Promise.reject(new Error('full')) : write(...args);
+  const commitDocuments = (write: DocumentWrite) =>
+    isFull ? Promise.reject(new Error('full')) : store.commitDocuments(write);
   const parts = {
     clock: time,
     timer: time,
-    store: {
-      ...store,
-      saveDocument: refusing(store.saveDocument),
-      deleteDocument: refusing(store.deleteDocument),
-    },
+    store: { ...store, commitDocuments },
     onSaveFailed: () => {},
   };
   const answers = newUnsettledAnswers(parts);

@@ -13,7 +13,7 @@ import type { SettingsAudit } from '../../auth/settings-audit.js';
 const DOCUMENT_ID = 'table';
 
 export interface PriceBookParts {
-  store: Pick<ProxyStore, 'documents' | 'saveDocument'>;
+  store: Pick<ProxyStore, 'documents' | 'commitDocuments'>;
   audit: SettingsAudit;
   clock: Clock;
 }
@@ -85,21 +85,18 @@ export class PriceBook {
       updated_by: by.operator_id,
       models,
     };
-    await store.saveDocument({
-      tenant_id: by.tenant_id,
-      kind: 'prices',
-      id: DOCUMENT_ID,
-      body: table,
-      updated_at_ms: nowMs,
+    const key = { tenant_id: by.tenant_id, kind: 'prices', id: DOCUMENT_ID } as const;
+    await store.commitDocuments({
+      saved: [{ ...key, body: table, updated_at_ms: nowMs }],
+      audit: audit.draft(
+        by,
+        by.tenant_id,
+        'prices.update',
+        { model_count: models.length },
+        { before: `version ${before.version}`, after: `version ${table.version}` },
+      ),
     });
     this.#tables.set(by.tenant_id, table);
-    await audit.record(
-      by,
-      by.tenant_id,
-      'prices.update',
-      { model_count: models.length },
-      { before: `version ${before.version}`, after: `version ${table.version}` },
-    );
     return table;
   }
 }

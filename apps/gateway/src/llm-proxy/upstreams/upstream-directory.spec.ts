@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import type { AuditDraft } from '#contracts';
 import { FakeClock } from '#testing';
 import { ADMIN, FakeAccessStore } from '../../auth/access.fixture.js';
 import { SettingsAudit } from '../../auth/settings-audit.js';
@@ -8,16 +9,18 @@ const ACME = { ...ADMIN, tenant_id: 'acme' };
 
 function start() {
   const unread = async () => [];
-  const { audited, ...audit } = auditOf();
+  const audited: AuditDraft[] = [];
   const directory = new UpstreamDirectory({
     environment: [],
     store: {
       documents: unread,
-      saveDocument: () => new Promise(setImmediate),
-      deleteDocument: () => new Promise(setImmediate),
+      commitDocuments: async ({ audit }) => {
+        await new Promise(setImmediate);
+        if (audit !== undefined) audited.push(audit);
+      },
     },
     secrets: { seal: (text) => text, open: (text) => text },
-    ...audit,
+    ...auditOf(),
     onKeyLost: () => {},
   });
   const put = (name: string, apiKey?: string | null, baseUrl = 'https://vllm.example/v1') =>
@@ -26,8 +29,8 @@ function start() {
 }
 
 function auditOf() {
-  const [store, clock] = [new FakeAccessStore(), new FakeClock(0)];
-  return { audited: store.audited, audit: new SettingsAudit(store, clock), clock };
+  const clock = new FakeClock(0);
+  return { audit: new SettingsAudit(new FakeAccessStore(), clock), clock };
 }
 
 it('is in the audit with what was changed, without a key, and not where nothing was', async () => {
@@ -78,8 +81,9 @@ it('keeps a key that was sealed with another secret, for the start that has it a
       documents: async () => [
         { tenant_id: 'acme', kind: 'upstream', id: 'vllm', body: stored, updated_at_ms: 0 },
       ],
-      saveDocument: async ({ body }) => void keys.push((body as { sealed_key: string | null }).sealed_key),
-      deleteDocument: async () => {},
+      commitDocuments: async ({ saved = [] }) => {
+        for (const { body } of saved) keys.push((body as typeof stored).sealed_key);
+      },
     },
     secrets: {
       seal: (text) => text,

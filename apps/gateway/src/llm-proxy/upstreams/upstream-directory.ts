@@ -46,7 +46,7 @@ export const UPSTREAMS_PER_TENANT_MAX = 200;
 
 export interface UpstreamDirectoryParts {
   environment: readonly EnvironmentUpstream[];
-  store: Pick<ProxyStore, 'documents' | 'saveDocument' | 'deleteDocument'>;
+  store: Pick<ProxyStore, 'documents' | 'commitDocuments'>;
   audit: SettingsAudit;
   secrets: SecretBox;
   clock: Clock;
@@ -104,13 +104,16 @@ export class UpstreamDirectory {
   /** Rejects as the store does: then nothing has changed. */
   remove(by: OperatorPrincipal, name: string): Promise<void> {
     const { tenant_id: tenantId } = by;
+    const { store, audit } = this.#parts;
     return this.#changes.run(tenantId, async () => {
       this.#requireOurs(name);
       const own = this.#byTenant.get(tenantId);
       if (!own?.has(name)) throw new ObservatoryError('upstream_not_found');
-      await this.#parts.store.deleteDocument(tenantId, 'upstream', name);
+      await store.commitDocuments({
+        deleted: [{ tenant_id: tenantId, kind: 'upstream', id: name }],
+        audit: audit.draft(by, tenantId, 'upstream.delete', { name }),
+      });
       own.delete(name);
-      await this.#parts.audit.record(by, tenantId, 'upstream.delete', { name });
     });
   }
 
@@ -152,18 +155,14 @@ export class UpstreamDirectory {
       sealed_key: apiKey === null ? (unopened ?? null) : this.#parts.secrets.seal(apiKey),
     };
     const { store, audit, clock } = this.#parts;
-    await store.saveDocument({
-      tenant_id: tenantId,
-      kind: 'upstream',
-      id: name,
-      body,
-      updated_at_ms: clock.nowMs(),
+    const upstream = view(next);
+    const { base_url, key } = upstream;
+    await store.commitDocuments({
+      saved: [{ tenant_id: tenantId, kind: 'upstream', id: name, body, updated_at_ms: clock.nowMs() }],
+      audit: audit.draft(by, tenantId, 'upstream.update', { name, base_url, key }),
     });
     if (unopened !== undefined) this.#unopened.set(next, unopened);
     own.set(name, next);
-    const upstream = view(next);
-    const { base_url, key } = upstream;
-    await audit.record(by, tenantId, 'upstream.update', { name, base_url, key });
     return upstream;
   }
 

@@ -1,7 +1,9 @@
 /** What SqliteProxyStore says to the database's threads and what they answer; a part of ../protocol.ts. */
 import type {
   AlertDelivery,
+  AuditDraft,
   CallDecision,
+  DocumentKey,
   DocumentKind,
   Incident,
   LlmCall,
@@ -137,8 +139,12 @@ export interface ProxyWriteCalls {
   appendSemanticLoop(tenantId: string, event: SemanticLoopEvent): number;
   /** @returns its seq: the first one's, if it is there already */
   saveDelivery(delivery: AlertDelivery): number;
-  saveDocument(row: RawDocument): void;
-  deleteDocument(tenantId: string, kind: DocumentKind, id: string): void;
+  /** What is both saved and deleted is gone. */
+  commitDocuments(
+    saved: readonly RawDocument[],
+    deleted: readonly DocumentKey[],
+    audit: AuditDraft | null,
+  ): void;
 }
 
 export interface ProxyReadCalls {

@@ -1,14 +1,17 @@
 /** Incidents, semantic loops, alert deliveries and documents: the proxy's rare writes, by name. Runs inside the writer's transaction. */
 import type { Database } from 'better-sqlite3';
-import type { AlertDelivery, DocumentKind, Incident, SemanticLoopEvent } from '#contracts';
+import type { AlertDelivery, AuditDraft, DocumentKey, Incident, SemanticLoopEvent } from '#contracts';
+import type { AuditLog } from '../audit-log.js';
 import { PreparedStatements } from '../prepared-statements.js';
 import type { ProxyWriteCalls, RawDocument } from './proxy-protocol.js';
 
 export class ProxyWriteTable implements ProxyWriteCalls {
   readonly #sql: PreparedStatements;
+  readonly #audit: AuditLog;
 
-  constructor(database: Database) {
+  constructor(database: Database, audit: AuditLog) {
     this.#sql = new PreparedStatements(database);
+    this.#audit = audit;
   }
 
   appendIncident(tenantId: string, incident: Incident): number {
@@ -62,19 +65,21 @@ export class ProxyWriteTable implements ProxyWriteCalls {
     );
   }
 
-  saveDocument({ tenant_id, kind, id, body, updated_at_ms }: RawDocument): void {
-    this.#sql
-      .prepare(
-        `INSERT INTO documents (kind, tenant_id, id, body, updated_at_ms) VALUES (?, ?, ?, ?, ?)
-         ON CONFLICT (kind, tenant_id, id) DO UPDATE SET body = excluded.body, updated_at_ms = excluded.updated_at_ms`,
-      )
-      .run(kind, tenant_id, id, body, updated_at_ms);
-  }
-
-  deleteDocument(tenantId: string, kind: DocumentKind, id: string): void {
-    this.#sql
-      .prepare('DELETE FROM documents WHERE kind = ? AND tenant_id = ? AND id = ?')
-      .run(kind, tenantId, id);
+  commitDocuments(
+    saved: readonly RawDocument[],
+    deleted: readonly DocumentKey[],
+    audit: AuditDraft | null,
+  ): void {
+    const save = this.#sql.prepare(
+      `INSERT INTO documents (kind, tenant_id, id, body, updated_at_ms) VALUES (@kind, @tenant_id, @id, @body, @updated_at_ms)
+       ON CONFLICT (kind, tenant_id, id) DO UPDATE SET body = excluded.body, updated_at_ms = excluded.updated_at_ms`,
+    );
+    const drop = this.#sql.prepare(
+      'DELETE FROM documents WHERE kind = @kind AND tenant_id = @tenant_id AND id = @id',
+    );
+    for (const row of saved) save.run(row);
+    for (const key of deleted) drop.run(key);
+    if (audit !== null) this.#audit.append(audit);
   }
 
   #seq(sql: string, ...values: (string | number)[]): number {

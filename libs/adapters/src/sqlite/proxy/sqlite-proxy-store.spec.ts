@@ -2,7 +2,14 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { buildAlertDelivery, buildCallRow, buildIncident, buildStepRow, FakeClock } from '#testing';
+import {
+  buildAlertDelivery,
+  buildAuditDraft,
+  buildCallRow,
+  buildIncident,
+  buildStepRow,
+  FakeClock,
+} from '#testing';
 import { SqliteStore, type SqliteStoreOptions } from '../sqlite-store.js';
 import type { StoreEvent } from '../store-event.js';
 import { SqliteProxyStore } from './sqlite-proxy-store.js';
@@ -49,6 +56,25 @@ describe('SqliteProxyStore', () => {
       store.appendIncident('default', buildIncident()),
     ]);
     expect(commits()).toMatchObject([{ rowCount: 15, queuedCount: 0 }]);
+  });
+
+  it('keeps documents and what the audit says of them, or neither', async () => {
+    await openStore();
+    const document = { tenant_id: 'default', kind: 'upstream', id: 'a', body: 1, updated_at_ms: 1 } as const;
+    await store.commitDocuments({ saved: [document], audit: buildAuditDraft({ action: 'one' }) });
+    const unaudited = store.commitDocuments({
+      saved: [
+        { ...document, body: 2 },
+        { ...document, id: 'b' },
+      ],
+      deleted: [{ ...document, id: 'a' }],
+      audit: buildAuditDraft({ action: 'two', at_ms: 'soon' as never }),
+    });
+    await expect(unaudited).rejects.toThrow();
+    await store.commitDocuments({ saved: [{ ...document, id: 'c' }], deleted: [{ ...document, id: 'c' }] });
+    expect(await store.documents('upstream')).toEqual([document]);
+    const { items } = await steps.audit({ tenant_id: 'default', limit: 9 });
+    expect(items.map(({ action }) => action)).toEqual(['one']);
   });
 
   it('keeps a batch whole or not at all, its sums included, and none beside it suffers', async () => {

@@ -7,6 +7,7 @@ import type {
   CallFilter,
   CallRow,
   DocumentKind,
+  DocumentWrite,
   Incident,
   LlmCall,
   Page,
@@ -149,13 +150,9 @@ export class SqliteProxyStore implements ProxyStore {
     return (await this.#database.read('pendingDeliveries')).map(toDelivery);
   }
 
-  async saveDocument(document: StoredDocument): Promise<void> {
-    const body = JSON.stringify(document.body ?? null);
-    await this.#database.pump.call('saveDocument', [{ ...document, body }]);
-  }
-
-  async deleteDocument(tenantId: string, kind: DocumentKind, id: string): Promise<void> {
-    await this.#database.pump.call('deleteDocument', [tenantId, kind, id]);
+  async commitDocuments({ saved = [], deleted = [], audit }: DocumentWrite): Promise<void> {
+    const rows = saved.map((document) => ({ ...document, body: JSON.stringify(document.body ?? null) }));
+    await this.#database.pump.call('commitDocuments', [rows, deleted, audit ?? null]);
   }
 
   async documents(kind: DocumentKind): Promise<StoredDocument[]> {
