@@ -1,10 +1,10 @@
 import { Registry } from 'prom-client';
 import { expect, it } from 'vitest';
-import { type AgentPolicy, agentScope, type SpendQuery } from '#contracts';
+import { type AgentPolicy, agentScope, type CallRow, type SpendQuery } from '#contracts';
 import type { AlertEvent } from '#domain/alerts';
 import { defaultPolicy, MemoryRateLimiter } from '#domain/policy';
 import { DAY_MS, HOUR_MS } from '#kernel';
-import { FakeClock } from '#testing';
+import { buildCallRow, FakeClock } from '#testing';
 import { ADMIN } from '../auth/access.fixture.js';
 import { LlmProxyArea } from './llm-proxy.area.js';
 
@@ -36,6 +36,10 @@ async function startArea(policies: AgentPolicy[], spenders: string[], aheadMs = 
           ? policies.map((body) => ({ tenant_id: 'default', id: body.agent_id, body }))
           : [],
       commitDocuments: async () => {},
+      appendCalls: async (rows: CallRow[]) => {
+        for (const { call } of rows) spend.cost_usd += call.cost_usd ?? 0;
+        return rows.map(() => 1);
+      },
       openIncidents: async () => [],
       spendByAgent: async (fromMs: number) =>
         spenders
@@ -46,6 +50,7 @@ async function startArea(policies: AgentPolicy[], spenders: string[], aheadMs = 
           ? [{ key: new Date(hour_ms).toISOString(), ...spend }]
           : [],
     },
+    live: { publish: () => {} },
     limits: { limiter },
     llmCache: {},
     semanticLoop: { events: {} },
@@ -70,6 +75,16 @@ it('an agent that is given a budget has spent what it had, though others have ta
   await area.agents.patchPolicy(scope, { budget_day_usd: 2 }, ADMIN);
   await area.budgets.policyChanged(scope);
   expect(seeded).toContain(DAY_OF_CAPPED);
+});
+
+it('an agent whose place in memory others have taken has spent what is not stored yet, too', async () => {
+  const { area, seeded } = await startArea([], ['capped', ...others]);
+  const scope = agentScope('default', 'capped');
+  const { tenant_id, call } = buildCallRow({ agent_id: 'capped', cost_usd: 0.5 });
+  area.log.add(tenant_id, call);
+  await area.agents.patchPolicy(scope, { budget_day_usd: 2 }, ADMIN);
+  await area.budgets.policyChanged(scope);
+  expect(seeded).toContain(`${scope}\0budget_day 2500000`);
 });
 
 it('a budget that a call has taken of before it was told what had been spent knows of both', async () => {

@@ -158,8 +158,14 @@ export class LlmProxyArea {
       onKeyLost: (name) => events.keyLost(name),
     });
     this.prices = new PriceBook({ store: proxyStore, audit, clock });
+    this.log = new CallLog({
+      store: proxyStore,
+      live,
+      onDropped: (count, error) => events.rowsDropped(count, error),
+    });
     this.budgets = new AgentBudgets({
       store: proxyStore,
+      log: this.log,
       agents: this.agents,
       activity: this.#activity,
       limits: parts.limits,
@@ -177,11 +183,6 @@ export class LlmProxyArea {
       events,
       timer: systemTimer,
       nowMs: () => clock.nowMs(),
-    });
-    this.log = new CallLog({
-      store: proxyStore,
-      live,
-      onDropped: (count, error) => events.rowsDropped(count, error),
     });
     this.#earlierUse = new EarlierUse({ store: proxyStore, log: this.log, caps: this.#caps, clock });
     this.views = new AgentViews({

@@ -14,6 +14,7 @@ import type { BudgetPeriod } from '#domain/alerts';
 import { BUDGETS, budgetSeeds, type SpentHour, UNKNOWN_COST_MICRO_USD } from '#domain/policy';
 import { type Clock, HOUR_MS } from '#kernel';
 import type { AlertMonitor } from '../../alerts/alert-monitor.js';
+import type { CallLog } from '../calls/call-log.js';
 import type { LimiterLink } from '../limits/limiter.js';
 import type { TakenLimits } from '../limits/taken-limits.js';
 import type { ProxyCall } from '../proxy-call.js';
@@ -29,6 +30,8 @@ const SEEDED_AT_ONCE = 100;
 
 interface AgentBudgetsParts {
   store: Pick<ProxyStore, 'spend' | 'spendByAgent'>;
+  /** Calls that have ended and are not stored yet. */
+  log: Pick<CallLog, 'flush'>;
   agents: Pick<AgentDirectory, 'policy' | 'restriction' | 'withBudgets'>;
   activity: AgentActivity;
   limits: Pick<LimiterLink, 'limiter'>;
@@ -100,7 +103,8 @@ export class AgentBudgets {
   /** What the store knows of an agent that may be known no longer. Rejects as the store does. */
   async #recall(scope: AgentScope): Promise<void> {
     const { tenantId, agentId } = splitAgentScope(scope);
-    const { store, clock } = this.#parts;
+    const { store, log, clock } = this.#parts;
+    await log.flush();
     const lines = await store.spend({
       tenant_id: tenantId,
       agent_id: agentId,
