@@ -141,7 +141,7 @@ export class AlertDocuments {
 
   async saveChannel(tenantId: string, channel: ChannelRecord, audit: AuditDraft): Promise<void> {
     const saved = [this.#document(tenantId, 'alert_channel', channel.channel_id, channel)];
-    await this.#options.store.commitDocuments({ saved, audit });
+    await this.#options.store.commitDocuments({ saved, audit: [audit] });
     this.#tenant(tenantId).channels.set(channel.channel_id, channel);
   }
 
@@ -154,7 +154,7 @@ export class AlertDocuments {
     await this.#options.store.commitDocuments({
       saved: changed.map((rule) => this.#document(tenantId, 'alert_rule', rule.rule_id, rule)),
       deleted: [{ tenant_id: tenantId, kind: 'alert_channel', id: channelId }],
-      audit,
+      audit: [audit],
     });
     for (const rule of changed) rules.set(rule.rule_id, rule);
     channels.delete(channelId);
@@ -189,7 +189,7 @@ export class AlertDocuments {
     await this.#options.store.commitDocuments({
       saved: documents,
       deleted: gone.map((id) => ({ tenant_id: tenantId, kind: 'alert_rule', id })),
-      audit,
+      audit: [audit],
     });
     tenant.seededTypes = new Set(types);
     for (const rule of saved) tenant.rules.set(rule.rule_id, rule);

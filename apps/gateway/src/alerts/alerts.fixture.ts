@@ -35,12 +35,12 @@ export class MemoryAlertStore {
   /** States in which each delivery was written, in order. */
   readonly saved: string[] = [];
 
-  async commitDocuments({ saved = [], deleted = [], audit }: DocumentWrite): Promise<void> {
+  async commitDocuments({ saved = [], deleted = [], audit = [] }: DocumentWrite): Promise<void> {
     if (this.isFull) throw new Error('store_full');
     const name = ({ tenant_id, kind, id }: DocumentKey) => `${tenant_id}/${kind}/${id}`;
     for (const document of saved) this.docs.set(name(document), structuredClone(document));
     for (const key of deleted) this.docs.delete(name(key));
-    if (audit !== undefined) this.audited.push(audit);
+    this.audited.push(...audit);
   }
   async documents(kind: DocumentKind): Promise<StoredDocument[]> {
     return structuredClone([...this.docs.values()].filter((document) => document.kind === kind));

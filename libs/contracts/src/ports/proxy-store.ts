@@ -35,7 +35,7 @@ export type DocumentKey = Pick<StoredDocument, 'tenant_id' | 'kind' | 'id'>;
 export interface DocumentWrite {
   saved?: readonly StoredDocument[];
   deleted?: readonly DocumentKey[];
-  audit?: AuditDraft | undefined;
+  audit?: readonly AuditDraft[];
 }
 
 export interface CallFilter extends PageQuery {

@@ -54,11 +54,11 @@ beforeEach(() => {
         await write();
         return 1;
       },
-      commitDocuments: async ({ saved: [document] = [], audit }: DocumentWrite) => {
+      commitDocuments: async ({ saved: [document] = [], audit = [] }: DocumentWrite) => {
         await write();
         if (document?.kind === 'agent_policy') onDisk = document.body as AgentPolicy;
-        if (audit !== undefined)
-          audited.push([audit.action, audit.detail.incident_id ?? []].flat().join(' '));
+        for (const { action, detail } of audit)
+          audited.push([action, detail.incident_id ?? []].flat().join(' '));
       },
     },
     audit: new SettingsAudit({ commitControl: () => expect.unreachable() }, clock),

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { SqliteProxyStore, SqliteStore } from '#adapters/sqlite';
-import { agentScope } from '#contracts';
+import { agentScope, KILL_SWITCH_ACTOR } from '#contracts';
 import { buildIncident, buildStepRow, FakeTime } from '#testing';
 import { ADMIN } from '../../auth/access.fixture.js';
 import { SettingsAudit } from '../../auth/settings-audit.js';
@@ -13,10 +13,12 @@ import { AgentDirectory } from './agent-directory.js';
 /** Two places for a tenant's stops. */
 const SETTINGS_COUNT_MAX = 4;
 const PAGES = 400;
+const A = agentScope('default', 'a');
 
 let folder: string;
 let time: FakeTime;
 let store: SqliteStore;
+let proxyStore: SqliteProxyStore;
 let agents: AgentDirectory;
 let unsavedCount: number;
 let closed: string[];
@@ -37,8 +39,9 @@ async function start(): Promise<void> {
   const path = join(folder, 'o.db');
   store = new SqliteStore({ path, clock: time, workerUrl: null, pageCountMax: PAGES, durability: 'process' });
   await store.open();
+  proxyStore = new SqliteProxyStore(store.database);
   agents = new AgentDirectory({
-    store: new SqliteProxyStore(store.database),
+    store: proxyStore,
     audit: new SettingsAudit(store, time),
     clock: time,
     timer: time,
@@ -69,6 +72,7 @@ async function fillDisk(): Promise<void> {
   }
 }
 
+const makeRoom = () => store.enforceRetention({ beforeMs: Number.MAX_SAFE_INTEGER, bytesMax: null });
 const kill = (agent: string) =>
   agents.deactivateByKillSwitch(agentScope('default', agent), buildIncident({ agent_id: agent }));
 const mayCall = (agent: string) => agents.policy(agentScope('default', agent)).active;
@@ -92,7 +96,7 @@ test('a stop that a full disk refuses is written once there is room, and holds a
   await expect.poll(() => unsavedCount).toBe(2);
   expect(closed).toEqual(['default']);
   await time.pass(60_000);
-  await store.enforceRetention({ beforeMs: Number.MAX_SAFE_INTEGER, bytesMax: null });
+  await makeRoom();
   await time.pass(60_000);
   await expect.poll(async () => (await audited()).length).toBe(3);
   await startAgain();
@@ -109,17 +113,52 @@ test('a change that a full disk refuses is neither in force nor in the audit', a
   await expect(agents.patchPolicy(scope, { requests_per_minute: 6, reason }, ADMIN)).rejects.toThrow();
   await expect(agents.patchKillSwitch(scope, { preset: 'strict' }, ADMIN)).rejects.toThrow();
   expect(agents.policy(scope)).toEqual(policy);
-  await store.enforceRetention({ beforeMs: Number.MAX_SAFE_INTEGER, bytesMax: null });
+  await makeRoom();
   expect(await audited()).toEqual(entries);
   await startAgain();
   expect(agents.policy(scope)).toEqual(policy);
+});
+
+test.each([
+  ['changes its limits', () => agents.patchPolicy(A, { requests_per_minute: 5 }, ADMIN), ['agent.policy']],
+  ['stops it as well', () => agents.patchPolicy(A, { active: false }, ADMIN), ['agent.deactivate']],
+  ['lets it in', () => agents.reactivate(A, ADMIN, () => {}), ['agent.reactivate']],
+  ['does nothing, and it is stopped once more', async () => void kill('a'), []],
+] satisfies [string, () => Promise<unknown>, string[]][])(
+  'a stop that a full disk refuses is in the audit before what follows it, where an operator %s',
+  async (_, change, actions) => {
+    await fillDisk();
+    kill('a');
+    await expect.poll(() => unsavedCount).toBe(1);
+    await makeRoom();
+    await time.pass(1_000);
+    await change();
+    await time.pass(60_000);
+    await expect.poll(async () => (await audited()).length).toBe(1 + actions.length);
+    const entries = (await audited()).reverse();
+    expect(entries.map(({ action }) => action)).toEqual(['agent.deactivate', ...actions]);
+    expect(entries[0]).toMatchObject({ operator_id: KILL_SWITCH_ACTOR });
+  },
+);
+
+test('a stop of which nothing but its incident was written when the gateway died is written by the next start', async () => {
+  await proxyStore.appendIncident('default', buildIncident({ agent_id: 'a', incident_id: 'inc-1' }));
+  await startAgain();
+  expect(mayCall('a')).toBe(false);
+  await time.pass(60_000);
+  await expect
+    .poll(audited)
+    .toMatchObject([{ action: 'agent.deactivate', detail: { incident_id: 'inc-1' } }]);
+  await startAgain();
+  await time.pass(60_000);
+  expect(await audited()).toHaveLength(1);
 });
 
 test('an agent that an operator lets in while its stop waits to be written is not stopped by it', async () => {
   await fillDisk();
   kill('a');
   await expect.poll(() => unsavedCount).toBe(1);
-  await store.enforceRetention({ beforeMs: Number.MAX_SAFE_INTEGER, bytesMax: null });
+  await makeRoom();
   await time.pass(1_000);
   const scope = agentScope('default', 'a');
   expect(await agents.reactivate(scope, ADMIN, () => {})).toBe('reactivated');

@@ -56,8 +56,7 @@ interface OpenIncident extends Pick<Incident, 'incident_id'> {
 
 interface UnwrittenStop {
   policy: AgentPolicy;
-  /** The audit has the agent active, and is told. */
-  isNews: boolean;
+  audit: AuditDraft;
 }
 
 const KILL_SWITCH: Auditor = { operator_id: KILL_SWITCH_ACTOR, role: 'system' };
@@ -71,7 +70,9 @@ export class AgentDirectory {
   readonly #changes = new ChangeQueue<AgentScope>();
   /** Stops by the kill switch whose write is not over: what is written meanwhile does not undo them. */
   readonly #unwritten = new Map<AgentScope, UnwrittenStop>();
-  /** Those whose write was refused. */
+  /** Of agents that the audit has active though the kill switch stopped them: goes with the next policy that is written. */
+  readonly #untold = new Map<AgentScope, AuditDraft>();
+  /** Those whose write was refused, or was not over when the gateway died. */
   readonly #unsaved: UnsavedWrites<AgentScope>;
   readonly #killSwitchPlaces: FairShare;
 
@@ -101,7 +102,12 @@ export class AgentDirectory {
       const scope = agentScope(tenant_id, incident.agent_id);
       // The gateway died between a firing and its deactivation's write.
       const policy = this.policy(scope);
-      if (policy.active) this.#policies.set(scope, deactivatedBy(policy, incident));
+      if (policy.active) {
+        const stopped = deactivatedBy(policy, incident);
+        this.#policies.set(scope, stopped);
+        this.#untold.set(scope, this.#stopDraft(scope, incident));
+        this.#writeLater(scope, stopped);
+      }
       this.#noteOpen(scope, incident);
     }
   }
@@ -168,7 +174,7 @@ export class AgentDirectory {
       requirePlace(this.#policies.fits(scope));
       const after = applyPolicyPatch(before, patch, by.operator_id, this.#parts.clock.nowMs());
       const action = active === false ? 'agent.deactivate' : 'agent.policy';
-      await this.#save(scope, after, this.#draft(scope, by, action, { ...changed, reason }));
+      await this.#save(scope, after, [this.#draft(scope, by, action, { ...changed, reason })]);
       if (active === false) this.#widenKill(scope);
       return this.#putInForce(scope, after);
     });
@@ -188,12 +194,9 @@ export class AgentDirectory {
       const { tenantId } = splitAgentScope(scope);
       const isKnown = this.#killSwitches.has(scope);
       requirePlace(isKnown || this.#killSwitchPlaces.fits(tenantId, 1));
-      await this.#commit(
-        scope,
-        'kill_switch',
-        after,
+      await this.#commit(scope, 'kill_switch', after, [
         this.#draft(scope, by, 'agent.kill_switch', { ...patch }),
-      );
+      ]);
       this.#setKillSwitch(scope, after);
       return after;
     });
@@ -203,28 +206,16 @@ export class AgentDirectory {
   deactivateByKillSwitch(scope: AgentScope, incident: Incident): boolean {
     const before = this.policy(scope);
     const policy = before.active ? deactivatedBy(before, incident) : { ...before };
-    const stop: UnwrittenStop = { policy, isNews: before.active };
+    const stop: UnwrittenStop = { policy, audit: this.#stopDraft(scope, incident) };
     this.#unwritten.set(scope, stop);
+    if (before.active) this.#untold.set(scope, stop.audit);
     this.#policies.set(scope, policy);
     this.#noteOpen(scope, incident);
     this.#parts.onPolicy(scope);
-    const write = async () => {
-      const { incident_id } = incident;
-      const audit = stop.isNews
-        ? this.#draft(scope, KILL_SWITCH, 'agent.deactivate', { incident_id })
-        : undefined;
-      const written = this.#policies.listed(scope) ?? policy;
-      await this.#save(scope, written, audit);
-      this.#putInForce(scope, written);
-    };
-    const writeAgain = () =>
-      this.#changes.run(scope, async () => {
-        if (this.#unsaved.has(scope)) await write();
-      });
     this.#changes
-      .run(scope, write)
+      .run(scope, () => this.#writeStop(scope, policy))
       .catch((error: unknown) => {
-        this.#unsaved.add(scope, writeAgain);
+        this.#writeLater(scope, policy);
         this.#parts.onUnsaved(error);
       })
       .finally(() => {
@@ -258,10 +249,10 @@ export class AgentDirectory {
       await store.closeIncidents(tenantId, agentId, by.operator_id, nowMs);
       if (this.openIncidentId(scope) === incidentId) this.#openIncidents.delete(scope);
       const after = applyPolicyPatch(before, { active: true }, by.operator_id, nowMs);
-      await this.#save(scope, after, this.#draft(scope, by, 'agent.reactivate', { reason }));
+      await this.#save(scope, after, [this.#draft(scope, by, 'agent.reactivate', { reason })]);
       const stop = this.#unwritten.get(scope);
       // The audit has the agent active from here: that it was stopped meanwhile is to stand behind it.
-      if (stop !== undefined) stop.isNews = true;
+      if (stop !== undefined) this.#untold.set(scope, stop.audit);
       if (this.#putInForce(scope, after).active) onActive();
       return this.policy(scope).active ? 'reactivated' : 'stopped_again';
     });
@@ -290,8 +281,25 @@ export class AgentDirectory {
       this.#openIncidents.set(scope, { incident_id, session_id });
   }
 
-  async #save(scope: AgentScope, policy: AgentPolicy, audit: AuditDraft | undefined): Promise<void> {
-    await this.#commit(scope, 'agent_policy', policy, audit);
+  /** @param stopped where it is told apart no longer */
+  async #writeStop(scope: AgentScope, stopped: AgentPolicy): Promise<void> {
+    const policy = this.#policies.listed(scope) ?? stopped;
+    await this.#save(scope, policy, []);
+    this.#putInForce(scope, policy);
+  }
+
+  #writeLater(scope: AgentScope, stopped: AgentPolicy): void {
+    this.#unsaved.add(scope, () =>
+      this.#changes.run(scope, async () => {
+        if (this.#unsaved.has(scope)) await this.#writeStop(scope, stopped);
+      }),
+    );
+  }
+
+  async #save(scope: AgentScope, policy: AgentPolicy, audit: readonly AuditDraft[]): Promise<void> {
+    const untold = this.#untold.get(scope);
+    await this.#commit(scope, 'agent_policy', policy, untold === undefined ? audit : [untold, ...audit]);
+    if (this.#untold.get(scope) === untold) this.#untold.delete(scope);
     this.#unsaved.delete(scope);
   }
 
@@ -299,7 +307,7 @@ export class AgentDirectory {
     scope: AgentScope,
     kind: 'agent_policy' | 'kill_switch',
     body: object,
-    audit: AuditDraft | undefined,
+    audit: readonly AuditDraft[],
   ): Promise<void> {
     const { tenantId, agentId } = splitAgentScope(scope);
     const { store, clock } = this.#parts;
@@ -310,6 +318,10 @@ export class AgentDirectory {
   #setKillSwitch(scope: AgentScope, settings: AgentKillSwitch): void {
     if (!this.#killSwitches.has(scope)) this.#killSwitchPlaces.take(splitAgentScope(scope).tenantId, 1);
     this.#killSwitches.set(scope, settings);
+  }
+
+  #stopDraft(scope: AgentScope, { incident_id }: Incident): AuditDraft {
+    return this.#draft(scope, KILL_SWITCH, 'agent.deactivate', { incident_id });
   }
 
   #draft(scope: AgentScope, by: Auditor, action: string, detail: Record<string, unknown>): AuditDraft {

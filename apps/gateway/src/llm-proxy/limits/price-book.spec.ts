@@ -14,12 +14,12 @@ function start(refused: readonly boolean[]) {
   const book = new PriceBook({
     store: {
       documents: async () => [],
-      commitDocuments: async ({ saved: [document] = [], audit }) => {
+      commitDocuments: async ({ saved: [document] = [], audit = [] }) => {
         const isRefused = refused[writeCount++];
         await new Promise(setImmediate);
         if (isRefused) throw new Error('store_busy');
         saved.push(document?.body);
-        audited.push(audit?.action ?? '');
+        audited.push(...audit.map(({ action }) => action));
       },
     },
     audit: new SettingsAudit(new FakeAccessStore(), clock),

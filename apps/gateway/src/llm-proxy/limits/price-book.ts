@@ -88,13 +88,15 @@ export class PriceBook {
     const key = { tenant_id: by.tenant_id, kind: 'prices', id: DOCUMENT_ID } as const;
     await store.commitDocuments({
       saved: [{ ...key, body: table, updated_at_ms: nowMs }],
-      audit: audit.draft(
-        by,
-        by.tenant_id,
-        'prices.update',
-        { model_count: models.length },
-        { before: `version ${before.version}`, after: `version ${table.version}` },
-      ),
+      audit: [
+        audit.draft(
+          by,
+          by.tenant_id,
+          'prices.update',
+          { model_count: models.length },
+          { before: `version ${before.version}`, after: `version ${table.version}` },
+        ),
+      ],
     });
     this.#tables.set(by.tenant_id, table);
     return table;

@@ -111,7 +111,7 @@ export class UpstreamDirectory {
       if (!own?.has(name)) throw new ObservatoryError('upstream_not_found');
       await store.commitDocuments({
         deleted: [{ tenant_id: tenantId, kind: 'upstream', id: name }],
-        audit: audit.draft(by, tenantId, 'upstream.delete', { name }),
+        audit: [audit.draft(by, tenantId, 'upstream.delete', { name })],
       });
       own.delete(name);
     });
@@ -159,7 +159,7 @@ export class UpstreamDirectory {
     const { base_url, key } = upstream;
     await store.commitDocuments({
       saved: [{ tenant_id: tenantId, kind: 'upstream', id: name, body, updated_at_ms: clock.nowMs() }],
-      audit: audit.draft(by, tenantId, 'upstream.update', { name, base_url, key }),
+      audit: [audit.draft(by, tenantId, 'upstream.update', { name, base_url, key })],
     });
     if (unopened !== undefined) this.#unopened.set(next, unopened);
     own.set(name, next);

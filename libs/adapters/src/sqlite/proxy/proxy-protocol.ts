@@ -143,7 +143,7 @@ export interface ProxyWriteCalls {
   commitDocuments(
     saved: readonly RawDocument[],
     deleted: readonly DocumentKey[],
-    audit: AuditDraft | null,
+    audit: readonly AuditDraft[],
   ): void;
 }
 

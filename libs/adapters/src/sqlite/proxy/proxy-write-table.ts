@@ -68,7 +68,7 @@ export class ProxyWriteTable implements ProxyWriteCalls {
   commitDocuments(
     saved: readonly RawDocument[],
     deleted: readonly DocumentKey[],
-    audit: AuditDraft | null,
+    audit: readonly AuditDraft[],
   ): void {
     const save = this.#sql.prepare(
       `INSERT INTO documents (kind, tenant_id, id, body, updated_at_ms) VALUES (@kind, @tenant_id, @id, @body, @updated_at_ms)
@@ -79,7 +79,7 @@ export class ProxyWriteTable implements ProxyWriteCalls {
     );
     for (const row of saved) save.run(row);
     for (const key of deleted) drop.run(key);
-    if (audit !== null) this.#audit.append(audit);
+    for (const draft of audit) this.#audit.append(draft);
   }
 
   #seq(sql: string, ...values: (string | number)[]): number {

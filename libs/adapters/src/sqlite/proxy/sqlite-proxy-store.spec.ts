@@ -61,14 +61,14 @@ describe('SqliteProxyStore', () => {
   it('keeps documents and what the audit says of them, or neither', async () => {
     await openStore();
     const document = { tenant_id: 'default', kind: 'upstream', id: 'a', body: 1, updated_at_ms: 1 } as const;
-    await store.commitDocuments({ saved: [document], audit: buildAuditDraft({ action: 'one' }) });
+    await store.commitDocuments({ saved: [document], audit: [buildAuditDraft({ action: 'one' })] });
     const unaudited = store.commitDocuments({
       saved: [
         { ...document, body: 2 },
         { ...document, id: 'b' },
       ],
       deleted: [{ ...document, id: 'a' }],
-      audit: buildAuditDraft({ action: 'two', at_ms: 'soon' as never }),
+      audit: [buildAuditDraft(), buildAuditDraft({ action: 'two', at_ms: 'soon' as never })],
     });
     await expect(unaudited).rejects.toThrow();
     await store.commitDocuments({ saved: [{ ...document, id: 'c' }], deleted: [{ ...document, id: 'c' }] });

@@ -150,9 +150,9 @@ export class SqliteProxyStore implements ProxyStore {
     return (await this.#database.read('pendingDeliveries')).map(toDelivery);
   }
 
-  async commitDocuments({ saved = [], deleted = [], audit }: DocumentWrite): Promise<void> {
+  async commitDocuments({ saved = [], deleted = [], audit = [] }: DocumentWrite): Promise<void> {
     const rows = saved.map((document) => ({ ...document, body: JSON.stringify(document.body ?? null) }));
-    await this.#database.pump.call('commitDocuments', [rows, deleted, audit ?? null]);
+    await this.#database.pump.call('commitDocuments', [rows, deleted, audit]);
   }
 
   async documents(kind: DocumentKind): Promise<StoredDocument[]> {
