@@ -31,10 +31,20 @@ export interface StoredDocument {
 
 export type DocumentKey = Pick<StoredDocument, 'tenant_id' | 'kind' | 'id'>;
 
+/** An agent that is let in again. */
+export interface AgentReactivation {
+  tenant_id: string;
+  agent_id: string;
+  by: string;
+  at_ms: number;
+}
+
 /** One transaction: documents that are inserted or replaced, then those that go, and what the audit says of it. */
 export interface DocumentWrite {
   saved?: readonly StoredDocument[];
   deleted?: readonly DocumentKey[];
+  /** Its open incidents are closed. */
+  reactivated?: AgentReactivation | undefined;
   audit?: readonly AuditDraft[];
 }
 
@@ -92,8 +102,6 @@ export interface ProxyStore {
   spendByAgent(fromMs: number): Promise<AgentSpend[]>;
 
   appendIncident(tenantId: string, incident: Incident): Promise<number>;
-  /** Marks an agent's open incidents as reactivated; returns how many were open. Two callers at once: one gets 0. */
-  closeIncidents(tenantId: string, agentId: string, by: string, atMs: number): Promise<number>;
   incidents(query: PageQuery & { tenant_id: string; agent_id?: string | undefined }): Promise<Page<Incident>>;
   incident(tenantId: string, incidentId: string): Promise<Incident | null>;
   /** Incidents nobody has reactivated, all tenants. */

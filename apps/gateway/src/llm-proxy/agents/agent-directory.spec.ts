@@ -50,10 +50,6 @@ beforeEach(() => {
     store: {
       documents: async (kind: string) => (kind === 'agent_policy' ? kept : []),
       openIncidents: async () => open,
-      closeIncidents: async () => {
-        await write();
-        return 1;
-      },
       commitDocuments: async ({ saved: [document] = [], audit = [] }: DocumentWrite) => {
         await write();
         if (document?.kind === 'agent_policy') onDisk = document.body as AgentPolicy;

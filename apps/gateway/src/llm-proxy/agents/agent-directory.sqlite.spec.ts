@@ -154,6 +154,18 @@ test('a stop of which nothing but its incident was written when the gateway died
   expect(await audited()).toHaveLength(1);
 });
 
+test('a reactivation that a full disk refuses leaves the incident open', async () => {
+  await agents.patchPolicy(A, { active: false, reason: 'stop' }, ADMIN);
+  await proxyStore.appendIncident('default', buildIncident({ agent_id: 'a', incident_id: 'inc-1' }));
+  await startAgain();
+  await fillDisk();
+  // Little is taken again, and much is not.
+  await time.pass(1_000);
+  await expect(agents.reactivate(A, ADMIN, () => {}, 'y'.repeat(100_000))).rejects.toThrow();
+  expect(agents.openIncidentId(A)).toBe('inc-1');
+  expect(await proxyStore.openIncidents()).toHaveLength(1);
+});
+
 test('an agent that an operator lets in while its stop waits to be written is not stopped by it', async () => {
   await fillDisk();
   kill('a');

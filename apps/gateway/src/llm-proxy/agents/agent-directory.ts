@@ -11,6 +11,7 @@ import {
   type AgentScope,
   type AuditDraft,
   agentScope,
+  type DocumentWrite,
   type Incident,
   KILL_SWITCH_ACTOR,
   type KillSwitchPatch,
@@ -32,7 +33,7 @@ import { AgentPolicies } from './agent-policies.js';
 const SETTINGS_COUNT_MAX = 100_000;
 
 export interface AgentDirectoryParts {
-  store: Pick<ProxyStore, 'documents' | 'commitDocuments' | 'openIncidents' | 'closeIncidents'>;
+  store: Pick<ProxyStore, 'documents' | 'commitDocuments' | 'openIncidents'>;
   audit: SettingsAudit;
   clock: Clock;
   timer: Timer;
@@ -174,7 +175,7 @@ export class AgentDirectory {
       requirePlace(this.#policies.fits(scope));
       const after = applyPolicyPatch(before, patch, by.operator_id, this.#parts.clock.nowMs());
       const action = active === false ? 'agent.deactivate' : 'agent.policy';
-      await this.#save(scope, after, [this.#draft(scope, by, action, { ...changed, reason })]);
+      await this.#save(scope, after, { audit: [this.#draft(scope, by, action, { ...changed, reason })] });
       if (active === false) this.#widenKill(scope);
       return this.#putInForce(scope, after);
     });
@@ -194,9 +195,9 @@ export class AgentDirectory {
       const { tenantId } = splitAgentScope(scope);
       const isKnown = this.#killSwitches.has(scope);
       requirePlace(isKnown || this.#killSwitchPlaces.fits(tenantId, 1));
-      await this.#commit(scope, 'kill_switch', after, [
-        this.#draft(scope, by, 'agent.kill_switch', { ...patch }),
-      ]);
+      await this.#commit(scope, 'kill_switch', after, {
+        audit: [this.#draft(scope, by, 'agent.kill_switch', { ...patch })],
+      });
       this.#setKillSwitch(scope, after);
       return after;
     });
@@ -235,7 +236,6 @@ export class AgentDirectory {
     onActive: () => void,
     reason?: string,
   ): Promise<Reactivation> {
-    const { store, clock } = this.#parts;
     const { tenantId, agentId } = splitAgentScope(scope);
     const asked = this.openIncidentId(scope);
     return this.#changes.run(scope, async () => {
@@ -245,11 +245,13 @@ export class AgentDirectory {
       const incidentId = this.openIncidentId(scope);
       // Fired while this waited for its turn: the operator cannot have meant it.
       if (incidentId !== null && incidentId !== asked) return 'stopped_again';
-      const nowMs = clock.nowMs();
-      await store.closeIncidents(tenantId, agentId, by.operator_id, nowMs);
+      const at_ms = this.#parts.clock.nowMs();
+      const after = applyPolicyPatch(before, { active: true }, by.operator_id, at_ms);
+      await this.#save(scope, after, {
+        audit: [this.#draft(scope, by, 'agent.reactivate', { reason })],
+        reactivated: { tenant_id: tenantId, agent_id: agentId, by: by.operator_id, at_ms },
+      });
       if (this.openIncidentId(scope) === incidentId) this.#openIncidents.delete(scope);
-      const after = applyPolicyPatch(before, { active: true }, by.operator_id, nowMs);
-      await this.#save(scope, after, [this.#draft(scope, by, 'agent.reactivate', { reason })]);
       const stop = this.#unwritten.get(scope);
       // The audit has the agent active from here: that it was stopped meanwhile is to stand behind it.
       if (stop !== undefined) this.#untold.set(scope, stop.audit);
@@ -284,7 +286,7 @@ export class AgentDirectory {
   /** @param stopped where it is told apart no longer */
   async #writeStop(scope: AgentScope, stopped: AgentPolicy): Promise<void> {
     const policy = this.#policies.listed(scope) ?? stopped;
-    await this.#save(scope, policy, []);
+    await this.#save(scope, policy, {});
     this.#putInForce(scope, policy);
   }
 
@@ -296,9 +298,16 @@ export class AgentDirectory {
     );
   }
 
-  async #save(scope: AgentScope, policy: AgentPolicy, audit: readonly AuditDraft[]): Promise<void> {
+  async #save(
+    scope: AgentScope,
+    policy: AgentPolicy,
+    { audit = [], reactivated }: Omit<DocumentWrite, 'saved'>,
+  ): Promise<void> {
     const untold = this.#untold.get(scope);
-    await this.#commit(scope, 'agent_policy', policy, untold === undefined ? audit : [untold, ...audit]);
+    await this.#commit(scope, 'agent_policy', policy, {
+      audit: untold === undefined ? audit : [untold, ...audit],
+      reactivated,
+    });
     if (this.#untold.get(scope) === untold) this.#untold.delete(scope);
     this.#unsaved.delete(scope);
   }
@@ -307,12 +316,12 @@ export class AgentDirectory {
     scope: AgentScope,
     kind: 'agent_policy' | 'kill_switch',
     body: object,
-    audit: readonly AuditDraft[],
+    more: Omit<DocumentWrite, 'saved'>,
   ): Promise<void> {
     const { tenantId, agentId } = splitAgentScope(scope);
     const { store, clock } = this.#parts;
     const key = { tenant_id: tenantId, kind, id: agentId };
-    await store.commitDocuments({ saved: [{ ...key, body, updated_at_ms: clock.nowMs() }], audit });
+    await store.commitDocuments({ saved: [{ ...key, body, updated_at_ms: clock.nowMs() }], ...more });
   }
 
   #setKillSwitch(scope: AgentScope, settings: AgentKillSwitch): void {

@@ -9,22 +9,18 @@ const ANN = { operator_id: 'ann', tenant_id: 'default', role: 'admin' } as Opera
 const AGENT = agentScope('default', 'a');
 const INCIDENT = { incident_id: 'i', agent_id: 'a', breakdown: { score: 13 }, threshold: 10 } as Incident;
 
-type Write = 'closeIncidents' | 'commitDocuments';
+/** A stopped agent, whose kill switch fires again during the `nth` commit. */
+const stoppedAgent = (nth: number) =>
+  stopped(nth, (agents) => agents.deactivateByKillSwitch(AGENT, INCIDENT));
 
-/** A stopped agent, whose kill switch fires again while the given write is the `nth` of its kind. */
-const stoppedAgent = (write: Write, nth: number) =>
-  stopped(write, nth, (agents) => agents.deactivateByKillSwitch(AGENT, INCIDENT));
-
-/** @param then done while the given write is the `nth` of its kind */
-async function stopped(write: Write, nth: number, then: (agents: AgentDirectory) => void) {
+/** @param then done during the `nth` commit */
+async function stopped(nth: number, then: (agents: AgentDirectory) => void) {
   let seen = 0;
-  const onWrite = async (kind: Write): Promise<void> => {
-    if (kind === write && ++seen === nth) then(agents);
-  };
   const agents = new AgentDirectory({
     store: {
-      closeIncidents: () => onWrite('closeIncidents'),
-      commitDocuments: () => onWrite('commitDocuments'),
+      commitDocuments: async () => {
+        if (++seen === nth) then(agents);
+      },
     },
     audit: { draft: () => ({}) },
     clock: new FakeClock(),
@@ -66,24 +62,23 @@ const STOPPED_AGAIN = { code: 'agent_stopped_again' };
 
 describe('an agent that the kill switch stops while it is reactivated', () => {
   test('is told so by the command', async () => {
-    const { controller } = await stoppedAgent('closeIncidents', 1);
+    const { controller } = await stoppedAgent(2);
     await expect(controller.reactivate(ANN, 'a')).rejects.toMatchObject(STOPPED_AGAIN);
   });
 
   // The first commit is the stop, the second what else the change holds, the third the reactivation.
   test.each([
-    ['while the rest is written', 'commitDocuments', 2],
-    ['before it may call', 'closeIncidents', 1],
-    ['as it may', 'commitDocuments', 3],
-  ] as const)('is told so by a change of its policy, %s; the rest of it stands', async (_, write, nth) => {
-    const { agents, controller } = await stoppedAgent(write, nth);
+    ['while the rest is written', 2],
+    ['as it may call', 3],
+  ])('is told so by a change of its policy, %s; the rest of it stands', async (_, nth) => {
+    const { agents, controller } = await stoppedAgent(nth);
     const change = controller.changePolicy(ANN, 'a', { active: true, requests_per_minute: 5 });
     await expect(change).rejects.toMatchObject(STOPPED_AGAIN);
     expect(agents.policy(AGENT)).toMatchObject({ active: false, requests_per_minute: 5 });
   });
 
   test('is not spoken of in the answer to a change that does not ask for it', async () => {
-    const { controller } = await stoppedAgent('commitDocuments', 2);
+    const { controller } = await stoppedAgent(2);
     const { active, requests_per_minute } = await controller.changePolicy(ANN, 'a', {
       requests_per_minute: 5,
     });
@@ -93,7 +88,7 @@ describe('an agent that the kill switch stops while it is reactivated', () => {
 
 test('an agent that is reactivated with other limits may call under these alone', async () => {
   const seen: unknown[] = [];
-  const { agents, controller } = await stopped('commitDocuments', 3, () => seen.push(agents.policy(AGENT)));
+  const { agents, controller } = await stopped(3, () => seen.push(agents.policy(AGENT)));
   const after = await controller.changePolicy(ANN, 'a', { active: true, requests_per_minute: 5 });
   expect(seen).toMatchObject([{ active: false, requests_per_minute: 5 }]);
   expect(after).toMatchObject({ active: true, requests_per_minute: 5 });

@@ -1,10 +1,10 @@
 /** What SqliteProxyStore says to the database's threads and what they answer; a part of ../protocol.ts. */
 import type {
+  AgentReactivation,
   AlertDelivery,
-  AuditDraft,
   CallDecision,
-  DocumentKey,
   DocumentKind,
+  DocumentWrite,
   Incident,
   LlmCall,
   SemanticLoopEvent,
@@ -129,22 +129,21 @@ export interface RawDocument {
   updated_at_ms: number;
 }
 
+export interface RawDocumentWrite extends Required<Omit<DocumentWrite, 'saved' | 'reactivated'>> {
+  saved: readonly RawDocument[];
+  reactivated: AgentReactivation | null;
+}
+
 /** The rare writes. Arguments must be JSON values. */
 export interface ProxyWriteCalls {
   /** An incident that is there already stays as it is. @returns its seq */
   appendIncident(tenantId: string, incident: Incident): number;
-  /** @returns how many were open */
-  closeIncidents(tenantId: string, agentId: string, by: string, atMs: number): number;
   /** @returns its seq */
   appendSemanticLoop(tenantId: string, event: SemanticLoopEvent): number;
   /** @returns its seq: the first one's, if it is there already */
   saveDelivery(delivery: AlertDelivery): number;
   /** What is both saved and deleted is gone. */
-  commitDocuments(
-    saved: readonly RawDocument[],
-    deleted: readonly DocumentKey[],
-    audit: readonly AuditDraft[],
-  ): void;
+  commitDocuments(write: RawDocumentWrite): void;
 }
 
 export interface ProxyReadCalls {

@@ -1,9 +1,9 @@
 /** Incidents, semantic loops, alert deliveries and documents: the proxy's rare writes, by name. Runs inside the writer's transaction. */
 import type { Database } from 'better-sqlite3';
-import type { AlertDelivery, AuditDraft, DocumentKey, Incident, SemanticLoopEvent } from '#contracts';
+import type { AgentReactivation, AlertDelivery, Incident, SemanticLoopEvent } from '#contracts';
 import type { AuditLog } from '../audit-log.js';
 import { PreparedStatements } from '../prepared-statements.js';
-import type { ProxyWriteCalls, RawDocument } from './proxy-protocol.js';
+import type { ProxyWriteCalls, RawDocumentWrite } from './proxy-protocol.js';
 
 export class ProxyWriteTable implements ProxyWriteCalls {
   readonly #sql: PreparedStatements;
@@ -27,15 +27,6 @@ export class ProxyWriteTable implements ProxyWriteCalls {
       tenantId,
       incident_id,
     );
-  }
-
-  closeIncidents(tenantId: string, agentId: string, by: string, atMs: number): number {
-    return this.#sql
-      .prepare(
-        `UPDATE incidents SET reactivated_by = ?, reactivated_at_ms = ?
-         WHERE tenant_id = ? AND agent_id = ? AND reactivated_at_ms IS NULL`,
-      )
-      .run(by, atMs, tenantId, agentId).changes;
   }
 
   appendSemanticLoop(tenantId: string, event: SemanticLoopEvent): number {
@@ -65,11 +56,7 @@ export class ProxyWriteTable implements ProxyWriteCalls {
     );
   }
 
-  commitDocuments(
-    saved: readonly RawDocument[],
-    deleted: readonly DocumentKey[],
-    audit: readonly AuditDraft[],
-  ): void {
+  commitDocuments({ saved, deleted, reactivated, audit }: RawDocumentWrite): void {
     const save = this.#sql.prepare(
       `INSERT INTO documents (kind, tenant_id, id, body, updated_at_ms) VALUES (@kind, @tenant_id, @id, @body, @updated_at_ms)
        ON CONFLICT (kind, tenant_id, id) DO UPDATE SET body = excluded.body, updated_at_ms = excluded.updated_at_ms`,
@@ -79,7 +66,17 @@ export class ProxyWriteTable implements ProxyWriteCalls {
     );
     for (const row of saved) save.run(row);
     for (const key of deleted) drop.run(key);
+    if (reactivated !== null) this.#closeIncidents(reactivated);
     for (const draft of audit) this.#audit.append(draft);
+  }
+
+  #closeIncidents(reactivated: AgentReactivation): void {
+    this.#sql
+      .prepare(
+        `UPDATE incidents SET reactivated_by = @by, reactivated_at_ms = @at_ms
+         WHERE tenant_id = @tenant_id AND agent_id = @agent_id AND reactivated_at_ms IS NULL`,
+      )
+      .run(reactivated);
   }
 
   #seq(sql: string, ...values: (string | number)[]): number {

@@ -90,10 +90,6 @@ export class SqliteProxyStore implements ProxyStore {
     return this.#database.pump.call('appendIncident', [tenantId, incident]);
   }
 
-  async closeIncidents(tenantId: string, agentId: string, by: string, atMs: number): Promise<number> {
-    return this.#database.pump.call('closeIncidents', [tenantId, agentId, by, atMs]);
-  }
-
   async incidents(
     query: PageQuery & { tenant_id: string; agent_id?: string | undefined },
   ): Promise<Page<Incident>> {
@@ -150,9 +146,10 @@ export class SqliteProxyStore implements ProxyStore {
     return (await this.#database.read('pendingDeliveries')).map(toDelivery);
   }
 
-  async commitDocuments({ saved = [], deleted = [], audit = [] }: DocumentWrite): Promise<void> {
+  async commitDocuments(write: DocumentWrite): Promise<void> {
+    const { saved = [], deleted = [], reactivated = null, audit = [] } = write;
     const rows = saved.map((document) => ({ ...document, body: JSON.stringify(document.body ?? null) }));
-    await this.#database.pump.call('commitDocuments', [rows, deleted, audit]);
+    await this.#database.pump.call('commitDocuments', [{ saved: rows, deleted, reactivated, audit }]);
   }
 
   async documents(kind: DocumentKind): Promise<StoredDocument[]> {
