@@ -166,6 +166,29 @@ test('a reactivation that a full disk refuses leaves the incident open', async (
   expect(await proxyStore.openIncidents()).toHaveLength(1);
 });
 
+test('a stop that changes nothing writes nothing; one with another reason, or of more, does', async () => {
+  const stop = (reason?: string) => agents.patchPolicy(A, { active: false, reason }, ADMIN);
+  const first = await stop('leak');
+  expect(await stop('leak')).toEqual(first);
+  expect(await stop()).toEqual(first);
+  expect(await audited()).toHaveLength(1);
+  expect(await stop('it leaks')).toMatchObject({ deactivated_reason: 'it leaks' });
+  expect(await audited()).toHaveLength(2);
+  await agents.reactivate(A, ADMIN, () => {});
+  kill('a');
+  await expect.poll(async () => (await audited()).length).toBe(4);
+  await proxyStore.appendIncident('default', buildIncident({ agent_id: 'a' }));
+  for (const _ of [1, 2]) await stop();
+  expect(agents.wasKilledIn(A, 'other')).toBe(true);
+  expect(await audited()).toHaveLength(5);
+  await startAgain();
+  await stop();
+  expect(await audited()).toHaveLength(5);
+  await agents.patchPolicy(A, { active: false, requests_per_minute: 5 }, ADMIN);
+  expect(await audited()).toHaveLength(6);
+  expect((await audited())[0]).toMatchObject({ action: 'agent.policy', detail: { requests_per_minute: 5 } });
+});
+
 test('an agent that an operator lets in while its stop waits to be written is not stopped by it', async () => {
   await fillDisk();
   kill('a');

@@ -51,7 +51,7 @@ export interface AgentDirectoryParts {
 export type Reactivation = 'reactivated' | 'already_active' | 'stopped_again';
 
 interface OpenIncident extends Pick<Incident, 'incident_id'> {
-  /** Null: an operator has stopped the agent as well, wherever it is at work. */
+  /** Null: the agent is stopped wherever it is at work, by an operator as well or since before this start. */
   session_id: string | null;
 }
 
@@ -109,7 +109,7 @@ export class AgentDirectory {
         this.#untold.set(scope, this.#stopDraft(scope, incident));
         this.#writeLater(scope, stopped);
       }
-      this.#noteOpen(scope, incident);
+      this.#noteOpen(scope, { ...incident, session_id: null });
     }
   }
 
@@ -170,13 +170,13 @@ export class AgentDirectory {
       const { active, reason, ...given } = patch;
       const before = this.policy(scope);
       const changed = changesOf(given, before);
-      // To stop one that is stopped may widen the stop, or give it another reason.
-      if (active === undefined && isEmpty(changed)) return before;
+      const isStop = active === false && this.#isStop(scope, reason);
+      if (!isStop && isEmpty(changed)) return before;
       requirePlace(this.#policies.fits(scope));
       const after = applyPolicyPatch(before, patch, by.operator_id, this.#parts.clock.nowMs());
-      const action = active === false ? 'agent.deactivate' : 'agent.policy';
+      const action = isStop ? 'agent.deactivate' : 'agent.policy';
       await this.#save(scope, after, { audit: [this.#draft(scope, by, action, { ...changed, reason })] });
-      if (active === false) this.#widenKill(scope);
+      if (isStop) this.#widenKill(scope);
       return this.#putInForce(scope, after);
     });
   }
@@ -269,6 +269,15 @@ export class AgentDirectory {
     this.#policies.set(scope, stop === undefined ? policy : stoppedAs(stop.policy, policy));
     this.#parts.onPolicy(scope);
     return this.policy(scope);
+  }
+
+  /** It changes something: also of an agent that is stopped, whose stop it may widen, or give another reason. */
+  #isStop(scope: AgentScope, reason: string | undefined): boolean {
+    const listed = this.#policies.listed(scope);
+    if (listed === undefined || listed.active) return true;
+    if (reason !== undefined && reason !== listed.deactivated_reason) return true;
+    const open = this.#openIncidents.get(scope);
+    return listed.deactivated_by === KILL_SWITCH_ACTOR && open !== undefined && open.session_id !== null;
   }
 
   /** An operator's stop ends all calls under way; who stopped the agent first stays on record. */
