@@ -133,13 +133,9 @@ export class LlmCacheArea {
     matchId: string,
     verdict: 'right' | 'wrong',
   ): Promise<SemanticMatch | null> {
-    const { tenant_id: tenantId, operator_id: operatorId } = operator;
-    const match = (await this.#matches?.judge(tenantId, matchId, verdict, operatorId)) ?? null;
-    if (match !== null) {
-      const { call_id, key } = match;
-      await this.#audit.record(operator, tenantId, 'judge_cache_match', { verdict, call_id, key });
-    }
-    return match;
+    const record = ({ call_id, key }: SemanticMatch) =>
+      this.#audit.record(operator, operator.tenant_id, 'judge_cache_match', { verdict, call_id, key });
+    return (await this.#matches?.judge(operator, matchId, verdict, record)) ?? null;
   }
 
   async stop(): Promise<void> {

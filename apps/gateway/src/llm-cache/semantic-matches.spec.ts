@@ -1,13 +1,15 @@
 import { Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
-import type { CacheHit, Cosine } from '#contracts';
+import type { CacheHit, Cosine, OperatorPrincipal } from '#contracts';
 import { readMatchQuery } from '#domain/llm-cache';
-import { buildLlmAnswer, countingIds, FakeClock } from '#testing';
+import { buildLlmAnswer, countingIds, FakeClock, turn } from '#testing';
 import type { ProxyCall } from '../llm-proxy/proxy-call.js';
 import { CacheTally } from './cache-tally.js';
 import { SemanticMatches, type SemanticMatchesParts } from './semantic-matches.js';
 
 const CALL = { tenantId: 'default', agentId: 'a', id: 'c', summary: null } as ProxyCall;
+const ADA = { operator_id: 'ada', tenant_id: 'default', role: 'operator' } as OperatorPrincipal;
+const BEN = { ...ADA, operator_id: 'ben' };
 const COSINE = 0.95 as Cosine;
 
 function matchesWith(more: Partial<SemanticMatchesParts> = {}) {
@@ -49,7 +51,7 @@ describe('two questions that somebody called different', () => {
     matches.served(CALL, { key: 'one', askedKey: 'other', matched: 'm', prompt: 'p', cosine: COSINE });
     const [match] = matches.list('default', readMatchQuery({ limit: 10 })).items;
     const judge = (verdict: 'right' | 'wrong') =>
-      matches.judge('default', match?.match_id ?? '', verdict, 'ada');
+      matches.judge(ADA, match?.match_id ?? '', verdict, async () => {});
     const areDifferent = () => [
       matches.areDifferent('default', 'one', 'other'),
       matches.areDifferent('default', 'other', 'one'),
@@ -61,6 +63,58 @@ describe('two questions that somebody called different', () => {
     expect(areDifferent()).toEqual([true, true, false, false]);
     await judge('right');
     expect(areDifferent()).toEqual([false, false, false, false]);
+  });
+});
+
+describe('a verdict', () => {
+  const served = (matches: SemanticMatches): string => {
+    matches.served(CALL, { key: 'one', askedKey: 'other', matched: 'm', prompt: 'p', cosine: COSINE });
+    return matches.list('default', readMatchQuery({ limit: 1 })).items[0]?.match_id ?? '';
+  };
+
+  it('that is given already changes nothing, is not recorded, and evicts nothing; of two at once, too', async () => {
+    const evicted: string[] = [];
+    const { matches } = matchesWith({
+      cache: {
+        evict: async (_, key) => {
+          await turn();
+          return evicted.push(key) > 0;
+        },
+      },
+    });
+    const id = served(matches);
+    const recorded: string[] = [];
+    const judge = (verdict: 'right' | 'wrong', by = ADA) =>
+      matches.judge(by, id, verdict, async () => void recorded.push(`${by.operator_id} ${verdict}`));
+    const both = await Promise.all([judge('wrong'), judge('wrong', BEN)]);
+    expect(both).toMatchObject([{ verdict_by: 'ada' }, { verdict_by: 'ada' }]);
+    for (const verdict of ['wrong', 'right', 'right'] as const) await judge(verdict, BEN);
+    expect(recorded).toEqual(['ada wrong', 'ben right']);
+    expect(evicted).toEqual(['one']);
+  });
+
+  it('counts again where another match of the same two questions was judged otherwise since', async () => {
+    const { matches } = matchesWith();
+    const [first, second] = [served(matches), served(matches)];
+    let recordedCount = 0;
+    const judge = (id: string, verdict: 'right' | 'wrong') =>
+      matches.judge(ADA, id, verdict, async () => void recordedCount++);
+    await judge(first, 'wrong');
+    await judge(second, 'right');
+    await judge(first, 'wrong');
+    expect(recordedCount).toBe(3);
+    expect(matches.areDifferent('default', 'one', 'other')).toBe(true);
+  });
+
+  it('that cannot be recorded is none, and is given by the next try', async () => {
+    const { matches, tally } = matchesWith();
+    const id = served(matches);
+    const refused = matches.judge(ADA, id, 'wrong', () => Promise.reject(new Error('store_full')));
+    await expect(refused).rejects.toThrow('store_full');
+    expect(matches.list('default', readMatchQuery({ limit: 1 })).items).toMatchObject([{ verdict: null }]);
+    expect(matches.areDifferent('default', 'one', 'other')).toBe(false);
+    expect(tally.counts('default')).toMatchObject({ marked_wrong: 0 });
+    expect(await matches.judge(ADA, id, 'wrong', async () => {})).toMatchObject({ verdict: 'wrong' });
   });
 });
 

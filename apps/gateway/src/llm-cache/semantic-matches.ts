@@ -7,11 +7,12 @@ import {
   type Cosine,
   type LlmAnswer,
   type LlmCache,
+  type OperatorPrincipal,
   type Page,
   type SemanticMatch,
 } from '#contracts';
 import { encodeMatchCursor, type MatchQuery } from '#domain/llm-cache';
-import { type Clock, FairLru, type IdSource, RingBuffer, TtlLru } from '#kernel';
+import { ChangeQueue, type Clock, FairLru, type IdSource, RingBuffer, TtlLru } from '#kernel';
 import type { ProxyCall } from '../llm-proxy/proxy-call.js';
 import type { CacheEmbedder } from './cache-embedder.js';
 import type { CacheTally } from './cache-tally.js';
@@ -60,6 +61,8 @@ export class SemanticMatches {
   readonly #tenants: TtlLru<string, RingBuffer<Kept>>;
   /** By both keys. The entry that goes is no end of it: either question is answered, and kept, anew. */
   readonly #different: FairLru<string, true>;
+  /** By match. */
+  readonly #verdicts = new ChangeQueue<string>();
 
   constructor(parts: SemanticMatchesParts) {
     this.#parts = parts;
@@ -123,30 +126,37 @@ export class SemanticMatches {
   }
 
   /**
-   * A wrong one also loses its entry, and is not taken for judged before that; nor do its questions match again.
-   * @throws ObservatoryError cache_unavailable
+   * A wrong one also loses its entry, and is not taken for judged before that; nor do its questions match again. A verdict that
+   * is given already changes nothing.
+   * @param record of the verdict, which is none where it rejects
+   * @throws ObservatoryError cache_unavailable; as `record` does
    * @returns the match as judged; null: not among those that are kept
    */
-  async judge(
-    tenantId: string,
+  judge(
+    by: OperatorPrincipal,
     matchId: string,
     verdict: 'right' | 'wrong',
-    operatorId: string,
+    record: (match: SemanticMatch) => Promise<void>,
   ): Promise<SemanticMatch | null> {
-    const kept = this.#all(tenantId).find(({ match }) => match.match_id === matchId);
-    if (kept === undefined) return null;
-    const { match, askedKey } = kept;
-    const { cache, tally } = this.#parts;
-    const pair = pairOf(match.key, askedKey);
-    if (verdict === 'right') this.#different.delete(tenantId, pair);
-    else {
-      await cache.evict(tenantId, match.key);
-      this.#different.set(tenantId, pair, true);
-    }
-    tally.judged(tenantId, verdict, match);
-    match.verdict = verdict;
-    match.verdict_by = operatorId;
-    return match;
+    const { tenant_id: tenantId, operator_id: operatorId } = by;
+    return this.#verdicts.run(matchId, async () => {
+      const kept = this.#all(tenantId).find(({ match }) => match.match_id === matchId);
+      if (kept === undefined) return null;
+      const { match, askedKey } = kept;
+      const isWrong = verdict === 'wrong';
+      const isInForce = this.areDifferent(tenantId, match.key, askedKey) === isWrong;
+      if (match.verdict === verdict && isInForce) return match;
+      const { cache, tally } = this.#parts;
+      if (isWrong) await cache.evict(tenantId, match.key);
+      await record(match);
+      const pair = pairOf(match.key, askedKey);
+      if (isWrong) this.#different.set(tenantId, pair, true);
+      else this.#different.delete(tenantId, pair);
+      tally.judged(tenantId, verdict, match);
+      match.verdict = verdict;
+      match.verdict_by = operatorId;
+      return match;
+    });
   }
 
   #add(call: ProxyCall, matched: Matched, how: Pick<SemanticMatch, 'served' | 'agreed'>): void {

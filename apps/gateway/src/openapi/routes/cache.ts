@@ -42,7 +42,7 @@ export const CACHE_ROUTES: readonly Route[] = [
     tag: 'Cache',
     summary: 'Judge a semantic match',
     description:
-      '`wrong` also evicts the entry it came from, and the two questions match no more until the gateway starts anew or the match is judged `right`.',
+      '`wrong` also evicts the entry it came from, and the two questions match no more until the gateway starts anew or the match is judged `right`. A verdict that is given already changes nothing, in the audit neither.',
     caller: 'command',
     params: z.object({ match_id: z.string().describe('As in the list of matches.') }),
     body: { content: { 'application/json': cacheVerdictSchema }, example: { verdict: 'wrong' } },
