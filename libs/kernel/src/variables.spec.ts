@@ -60,7 +60,7 @@ describe('environment variables', () => {
   it('name a duration that is unfit with its range, in the units that they take', () => {
     const limits = { fallback: 1_500, min: 0, max: 60_000 };
     expect(() => readDurationMs({ A: 'soon' }, 'A', limits)).toThrow(
-      'or a number of milliseconds, from 0ms to 60s; unset it for 1500ms.',
+      'give a duration in ms, s, m or h, or a number of milliseconds, from 0ms to 60s; unset it for 1500ms.',
     );
     expect(() => readDurationMs({ A: 'soon' }, 'A', limits, 's')).toThrow('or a number of seconds,');
   });

@@ -53,7 +53,7 @@ export function readDurationMs<Name extends string>(
   throw new ConfigError(
     name,
     text,
-    `give a duration such as 50ms, 30m or 1h, or ${plain}, from ${durationText(min)} to ${durationText(max)}; unset it for ${durationText(fallback)}.`,
+    `give a duration in ms, s, m or h, or ${plain}, from ${durationText(min)} to ${durationText(max)}; unset it for ${durationText(fallback)}.`,
   );
 }
 
