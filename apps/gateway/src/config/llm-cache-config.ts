@@ -71,7 +71,7 @@ const PROVIDER_DEFAULTS = {
 /** @throws ConfigError for the first variable that cannot be used */
 export function parseLlmCacheConfig(variables: Variables<Variable>): LlmCacheConfig {
   const names = LLM_CACHE_VARIABLES;
-  const provider = readChoice(variables, names.embeddingProvider, CACHE_EMBEDDING_PROVIDERS) ?? 'local';
+  const provider = parseProvider(variables);
   const defaults = PROVIDER_DEFAULTS[provider];
   const redisPrefix = variables[names.redisPrefix] ?? 'observatory:llm_cache';
   if (!/^[\w:.-]{1,100}$/.test(redisPrefix))
@@ -105,4 +105,15 @@ export function parseLlmCacheConfig(variables: Variables<Variable>): LlmCacheCon
     },
     redisPrefix,
   };
+}
+
+/** `local` where nothing says otherwise. What only an API can be told would be left aside in silence. */
+function parseProvider(variables: Variables<Variable>): CacheEmbeddingConfig['provider'] {
+  const names = LLM_CACHE_VARIABLES;
+  const chosen = readChoice(variables, names.embeddingProvider, CACHE_EMBEDDING_PROVIDERS);
+  if (chosen !== null) return chosen;
+  const ofApi = [names.embeddingModel, names.embeddingBaseUrl].find((name) => variables[name] !== undefined);
+  if (ofApi === undefined) return 'local';
+  const remedy = `it is about an embeddings API, and the sidecar is asked: set ${names.embeddingProvider} to xinference or openai too.`;
+  throw new ConfigError(ofApi, null, remedy);
 }
