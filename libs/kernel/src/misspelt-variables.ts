@@ -1,20 +1,24 @@
-/** Variables that are nearly a setting: nobody reads them, and whoever set one would look for its effect in vain. */
+/** Variables that are nearly a setting, or named as if they were one: nobody reads them, and whoever set one would look for its effect in vain. */
 
 /** So many letters of a name allow for one that is wrong: other programs' short names are left alone. */
 const LETTERS_PER_SLIP = 6;
 
 /**
  * @param known the names of all settings
+ * @param isOurs of a name in capitals that is like none of them: whether it can be meant for this program alone
  * @returns a sentence for each, which names it and never what it is set to
  */
 export function misspeltVariables(
   source: Readonly<Record<string, string | undefined>>,
   known: readonly string[],
+  isOurs: (name: string) => boolean = () => false,
 ): string[] {
   return Object.keys(source).flatMap((name) => {
     if (known.includes(name)) return [];
     const meant = nearest(name.toUpperCase(), known);
-    return meant === null ? [] : [`${name} is no setting and changes nothing; is ${meant} meant?`];
+    if (meant === null && !isOurs(name.toUpperCase())) return [];
+    const hint = meant === null ? 'docs/settings.md lists those that there are.' : `is ${meant} meant?`;
+    return [`${name} is no setting and changes nothing; ${hint}`];
   });
 }
 

@@ -24,6 +24,24 @@ it.each([
   ]);
 });
 
+it.each([
+  'LLM_CACHE_ENABLED',
+  'LLM_CACHE_SIMILARITY_THRESHOLD',
+  'LLM_CACHE_REDIS_URL',
+  'LOOP_THRESHOLD',
+  'ENTROPY_WINDOW',
+  'HITL_TTL',
+  'KILL_SWITCH_ENABLED',
+  'llm_cache_enabled',
+])(
+  'tells that %s is no setting, though it is like none: what begins so can be meant for us alone',
+  (name) => {
+    expect(misspeltSettings({ [name]: '0' })).toEqual([
+      `${name} is no setting and changes nothing; docs/settings.md lists those that there are.`,
+    ]);
+  },
+);
+
 it('takes no setting of any program here for a misspelt one', () => {
   const chapters = ['Gateway', 'Embedding sidecar', 'Commands and tests'];
   const names = chapters.flatMap((chapter) => [...documentedSettings(chapter).keys()]);
@@ -41,6 +59,10 @@ it('leaves other programs their variables', () => {
     'OBSERVATORY_UPSTREAM_OPENAI2_URL',
     'OBSERVATORY_UPSTREAM_SERVICE_HOST',
     'OBSERVATORY_UPSTREAM_PORT',
+    'LLM_CACHE_SERVICE_HOST',
+    'LLM_CACHE_SERVICE_PORT_REDIS',
+    'LLM_CACHE_PORT',
+    'LLM_CACHE_PORT_6379_TCP_ADDR',
     'REDIS_PORT',
     'REDIS_PASSWORD',
     'HOSTNAME',

@@ -1,4 +1,4 @@
-/** Variables that are nearly a setting of the gateway, or of the sidecar that it starts, which leaves the warning to it. */
+/** Variables that are nearly a setting of the gateway, or of the sidecar that it starts, which leaves the warning to it; or named like one. */
 import { SETTING_VARIABLES as SIDECAR_VARIABLES } from '#domain/sidecar-settings';
 import { misspeltVariables } from '#kernel';
 import { SIDECAR_REDIS_VARIABLE } from '../semantic-loop/sidecar-environment.js';
@@ -18,11 +18,17 @@ const KNOWN = [
   ...VENDOR_VARIABLES,
 ];
 
+/** No other program's names begin so. */
+const OURS = /^(?:ENTROPY|HITL|KILL_SWITCH|LLM_CACHE|LOOP)_/;
+/** Kubernetes tells every container of its services, whatever they are called. */
+const OF_A_SERVICE = /_(?:SERVICE_HOST|SERVICE_PORT|PORT)(?:_|$)/;
+
 /** @returns a sentence for each, which names it and never what it is set to */
 export function misspeltSettings(source: Readonly<Record<string, string | undefined>>): string[] {
   // Whatever its name, an upstream's variable is one in capitals and underscores alone.
   const upstreams = Object.keys(source)
     .map((name) => name.toUpperCase().replaceAll('-', '_'))
     .filter((name) => UPSTREAM_VARIABLE.test(name));
-  return misspeltVariables(source, [...KNOWN, ...upstreams]);
+  const isOurs = (name: string) => OURS.test(name) && !OF_A_SERVICE.test(name);
+  return misspeltVariables(source, [...KNOWN, ...upstreams], isOurs);
 }
