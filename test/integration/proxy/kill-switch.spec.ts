@@ -156,6 +156,55 @@ describe('is not fired by', () => {
     expect((await agentOf(agent)).policy.active).toBe(true);
   });
 
+  test.each([
+    [
+      'openai/v1/chat/completions',
+      (id: string) =>
+        `{"role":"assistant","tool_calls":[{"id":"c${id}","type":"function","function":{"name":"hide","arguments":"{\\"id\\":${id}}"}}]},` +
+        `{"role":"tool","tool_call_id":"c${id}","content":"ok"}`,
+      (turns: string[]) =>
+        `{"model":"m","messages":[{"role":"user","content":"Hide all spam."}${turns.join('')}]}`,
+    ],
+    [
+      'openai/v1/responses',
+      (id: string) =>
+        `{"type":"function_call","call_id":"c${id}","name":"hide","arguments":"{\\"id\\":${id}}"},` +
+        `{"type":"function_call_output","call_id":"c${id}","output":"ok"}`,
+      (turns: string[]) =>
+        `{"model":"m","input":[{"role":"user","content":"Hide all spam."}${turns.join('')}]}`,
+    ],
+    [
+      'anthropic/v1/messages',
+      (id: string) =>
+        `{"role":"assistant","content":[{"type":"tool_use","id":"c${id}","name":"hide","input":{"id":${id}}}]},` +
+        `{"role":"user","content":[{"type":"tool_result","tool_use_id":"c${id}","content":"ok"}]}`,
+      (turns: string[]) =>
+        `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"Hide all spam."}${turns.join('')}]}`,
+    ],
+    [
+      'gemini/v1beta/models/m:generateContent',
+      (id: string) =>
+        `{"role":"model","parts":[{"functionCall":{"name":"hide","args":{"id":${id}}}}]},` +
+        `{"role":"user","parts":[{"functionResponse":{"name":"hide","response":{"ok":true}}}]}`,
+      (turns: string[]) =>
+        `{"contents":[{"role":"user","parts":[{"text":"Hide all spam."}]}${turns.join('')}]}`,
+    ],
+  ])('a tool task on ids of 64 bits that differ in their last digits, at %s', async (path, turn, body) => {
+    const agent = freshAgent('moderator');
+    upstream.script((_call, response) => respondJson(response, 200, {}));
+    const turns: string[] = [];
+    for (let step = 10; step < 30; step += 1) {
+      turns.push(`,${turn(`12345678901234567${step}`)}`);
+      const answer = await fetch(`${gateway.url}/agents/${agent}/proxy/${path}`, {
+        method: 'POST',
+        headers: { 'x-observatory-key': AGENT_KEY, 'content-type': 'application/json' },
+        body: body(turns),
+      });
+      expect(answer.headers.get('x-observatory-decision')).toBe('forwarded');
+    }
+    expect((await agentOf(agent)).policy.active).toBe(true);
+  });
+
   test('fifty users who greet one bot', async () => {
     const agent = freshAgent('greeter');
     upstream.script(always(openaiChat, { text: 'Hello! How can I help you?' }));

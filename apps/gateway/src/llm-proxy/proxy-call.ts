@@ -15,7 +15,7 @@ import type {
   SessionKey,
 } from '#contracts';
 import { type Dialect, mediaExcessBytes, type OwnAnswer, type UnreadRequest } from '#domain/llm-dialects';
-import { type BytePieces, ownText, parseJsonBytes } from '#kernel';
+import { type BytePieces, ownText, parseJsonExactly } from '#kernel';
 import type { CacheTicket } from '../llm-cache/cache-ticket.js';
 import type { AnswerRoom } from './answers/answer-room.js';
 import type { UnsettledAnswer } from './calls/unsettled-answers.js';
@@ -191,9 +191,9 @@ export class ProxyCall {
     return (this.dialect as Dialect).readRequest(this.parsedBody(), this.path + this.target.query);
   }
 
-  /** The request's body as a value. Not to be written to. */
+  /** The request's body as a value, ids of 64 bits being texts. Not to be written to, nor to be sent on. */
   parsedBody(): unknown {
-    this.#json ??= this.body?.read(parseJsonBytes) ?? null;
+    this.#json ??= this.body?.read(parseJsonExactly) ?? null;
     return this.#json;
   }
 

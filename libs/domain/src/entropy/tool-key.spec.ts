@@ -31,6 +31,11 @@ describe('toolKey', () => {
     expect(keyOf({ list: [1, 2] })).not.toBe(keyOf({ list: [2, 1] }));
   });
 
+  it('tells ids of 64 bits apart in JSON text, though one number is made of both', () => {
+    expect(keyOf('{"id": 1234567890123456701}')).not.toBe(keyOf('{"id": 1234567890123456702}'));
+    expect(keyOf('{"a": 1, "id": 1234567890123456701}')).toBe(keyOf('{"id":1234567890123456701,"a":1}'));
+  });
+
   it('compares text that is not JSON as it is', () => {
     expect(keyOf('ls -la')).toBe(keyOf('ls -la'));
     expect(keyOf('ls -la')).not.toBe(keyOf('ls  -la'));

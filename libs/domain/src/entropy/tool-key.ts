@@ -7,7 +7,7 @@
 import { hash } from 'node:crypto';
 import type { DecisionLog, EntropyToolKey, EntropyTuple } from '#contracts';
 import { comparedIntent, PROXY_SOURCE } from '#contracts/store';
-import { canonicalJson } from '#kernel';
+import { canonicalJson, parseJsonExactly } from '#kernel';
 
 /** Hex digits of the arguments' hash: 48 bits, compared only inside one session's window. */
 const ARGUMENTS_HASH_CHARS = 12;
@@ -34,7 +34,7 @@ export const tupleOf = (log: DecisionLog, mode: EntropyToolKey): EntropyTuple =>
 function canonicalArguments(input: Record<string, unknown> | string): string {
   if (typeof input !== 'string') return canonicalJson(input);
   try {
-    return canonicalJson(JSON.parse(input));
+    return canonicalJson(parseJsonExactly(Buffer.from(input)));
   } catch {
     // Not JSON, or nested deeper than the stack: compared as it is written.
     return input;

@@ -1,6 +1,6 @@
 /** What makes two tool calls the same call: the name, and the arguments whatever the order of their keys. */
 import type { LlmToolCall } from '#contracts';
-import { canonicalJson } from '#kernel';
+import { canonicalJson, parseJsonExactly } from '#kernel';
 import { rawFingerprint } from './fingerprint.js';
 
 /** Longer arguments are compared as the model wrote them: parsing and sorting would cost more than the decision may. */
@@ -17,7 +17,7 @@ export function canonicalArguments(text: string): string {
   if (text.trim() === '') return '{}';
   if (text.length > CANONICAL_CHARS_MAX) return text;
   try {
-    return canonicalJson(JSON.parse(text));
+    return canonicalJson(parseJsonExactly(Buffer.from(text)));
   } catch {
     // Not JSON, or nested deeper than the stack: compared as it is written.
     return text;

@@ -6,7 +6,7 @@ import type { IncomingMessage } from 'node:http';
 import { ADDRESSABLE_ID, HEADERS, LIMITS, ObservatoryError, sessionKey } from '#contracts';
 import { textOfHeader } from '#domain/auth';
 import { DIALECT_LIMITS, dialectFor, readUnreadRequest } from '#domain/llm-dialects';
-import { BytePieces, leaveNow, parseJsonBytes, passedBound, withoutMark } from '#kernel';
+import { BytePieces, leaveNow, parseJsonBytes, parseJsonExactly, passedBound, withoutMark } from '#kernel';
 import type { FairShare } from '../../fair-share.js';
 import { requireWithin } from '../../json-bounds.js';
 import type { RetryClaims } from '../calls/retry-claims.js';
@@ -88,7 +88,7 @@ function parseObject(bytes: Buffer): unknown {
   requireWithin(bytes, DIALECT_LIMITS.json);
   let value: unknown;
   try {
-    value = parseJsonBytes(bytes);
+    value = parseJsonExactly(bytes);
   } catch {
     throw new ObservatoryError('invalid_json');
   }

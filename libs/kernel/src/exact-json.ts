@@ -1,0 +1,46 @@
+/**
+ * For whoever tells one value from another: JSON.parse makes one number of whole numbers that differ beyond 2^53, such as the ids
+ * of 64 bits that many services give. Nothing that is written anew and sent on may be read so.
+ */
+import { JsonStrings } from './json-bounds.js';
+import { withoutMark } from './json-bytes.js';
+
+const QUOTE = 0x22;
+const MINUS = 0x2d;
+/** All that are shorter are what they say. */
+const ROUNDED_CHARS_MIN = 16;
+const WHOLE = /^-?[1-9]\d*$/;
+
+/**
+ * JSON.parse, but that each whole number which would be written otherwise than it came is a text of its digits.
+ *
+ * @throws SyntaxError
+ */
+export function parseJsonExactly(bytes: Buffer): unknown {
+  const json = withoutMark(bytes);
+  const value: unknown = JSON.parse(json.toString('utf8'));
+  const strings = new JsonStrings(json);
+  const pieces: string[] = [];
+  let from = 0;
+  for (let at = 0; at < json.length; at += 1) {
+    if (json[at] === QUOTE) at = strings.endOf(at);
+    else if (startsNumber(json[at])) {
+      const start = at;
+      while (isOfNumber(json[at + 1])) at += 1;
+      if (at + 1 - start < ROUNDED_CHARS_MIN) continue;
+      const number = json.toString('latin1', start, at + 1);
+      if (!WHOLE.test(number) || number === String(Number(number))) continue;
+      pieces.push(json.toString('utf8', from, start), `"${number}"`);
+      from = at + 1;
+    }
+  }
+  if (from === 0) return value;
+  pieces.push(json.toString('utf8', from));
+  return JSON.parse(pieces.join(''));
+}
+
+const startsNumber = (byte = 0): boolean => byte === MINUS || (byte >= 0x30 && byte <= 0x39);
+
+/** A digit, or one of `.eE+-`. */
+const isOfNumber = (byte = 0): boolean =>
+  startsNumber(byte) || byte === 0x2e || byte === 0x2b || (byte | 0x20) === 0x65;
