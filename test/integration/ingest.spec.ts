@@ -141,6 +141,28 @@ describe('one DecisionLog', () => {
     expect((await (await gateway.ingest(orphan)).json()).session_id).toBe(orphan.meta.trace_id);
   });
 
+  test.each(['application/json', 'application/x-ndjson'])(
+    'keeps the digits of ids of 64 bits among the arguments, and says how: %s',
+    async (type) => {
+      const session = uniqueId('digits');
+      const log = JSON.stringify(logOf(session, { action: { status: 'success', tool_input: { id: 'ID' } } }));
+      for (const id of ['1234567890123456701', '1234567890123456702', '9007199254740991']) {
+        const response = await gateway.ingest(log.replace('"ID"', id), { 'content-type': type });
+        expect(response.status).toBe(202);
+      }
+      const again = await gateway.ingest(log.replace('"ID"', '1234567890123456701'));
+      expect((await again.json()).warnings).toEqual([
+        'action.tool_input: whole numbers beyond 2^53 are kept as text',
+      ]);
+      const { body } = await gateway.operator('GET', `/v1/sessions/${session}/decision-logs`);
+      expect(body.items.map((step: any) => step.action.tool_input.id)).toEqual([
+        '1234567890123456701',
+        '1234567890123456702',
+        9007199254740991,
+      ]);
+    },
+  );
+
   test('names unknown members and drops them', async () => {
     const log = { ...logOf(uniqueId('session')), colour: 'blue' };
     expect((await (await gateway.ingest(log)).json()).warnings.join()).toContain('colour');

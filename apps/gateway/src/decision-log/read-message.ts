@@ -10,6 +10,7 @@ import {
   plainnessOf,
   type RefusedLog,
 } from '#domain/decision-log';
+import { parseJsonExactly } from '#kernel';
 import { findDuplicateKey } from './duplicate-key.js';
 import { parseJsonText } from './json-text.js';
 
@@ -68,12 +69,33 @@ export function validate(incoming: IncomingValue): Validated | RefusedLog | Reje
       return rejected('invalid_json', detail, log.meta.trace_id);
     }
   }
+  if (text !== null && mayBeRounded(log.action.tool_input)) {
+    const exact = validate({ value: withDigits(value as DecisionLog, text), text: null });
+    if ('log' in exact && exact.serialised !== serialised) {
+      exact.warnings.push(DIGITS_KEPT);
+      return exact;
+    }
+  }
   return {
     log,
     warnings,
     serialised,
     hash: bodyHash(serialised),
   };
+}
+
+const DIGITS_KEPT = 'action.tool_input: whole numbers beyond 2^53 are kept as text';
+
+/** Of what the schema lets through, and so not deep. */
+const mayBeRounded = (value: unknown): boolean =>
+  typeof value === 'number'
+    ? Math.abs(value) > Number.MAX_SAFE_INTEGER
+    : typeof value === 'object' && value !== null && Object.values(value).some(mayBeRounded);
+
+/** An id of 64 bits among the arguments is shown to people who decide by it, and tells one call from another. */
+function withDigits(message: DecisionLog, text: string): unknown {
+  const { action } = parseJsonExactly(Buffer.from(text)) as DecisionLog;
+  return { ...message, action: { ...message.action, tool_input: action.tool_input } };
 }
 
 export function parseLine({ line, lineNumber }: IncomingLine): IncomingValue | Rejected {
