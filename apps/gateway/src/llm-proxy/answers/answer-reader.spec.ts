@@ -336,3 +336,29 @@ describe('an answer that holds more than anybody reads', () => {
     });
   });
 });
+
+test.each([
+  ['anthropic', '{"type":"message","content":[{"type":"tool_use","name":"hide","input":ARGS}]}', false],
+  ['gemini', '{"candidates":[{"content":{"parts":[{"functionCall":{"name":"hide","args":ARGS}}]}}]}', false],
+  ['gemini', '{"candidates":[{"content":{"parts":[{"functionCall":{"name":"hide","args":ARGS}}]}}]}', true],
+] as const)(
+  'ids of 64 bits that %s has among arguments keep their digits: %s',
+  async (name, body, isStream) => {
+    const read = (args: string) => {
+      const json = body.replace('ARGS', args);
+      const reader = AnswerReader.for(
+        DIALECT_BY_NAME[name],
+        ['content-type', isStream ? 'text/event-stream' : 'application/json'],
+        isStream,
+        newRoom(),
+      );
+      reader.push(Buffer.from(isStream ? `data: ${json}\n\n` : json));
+      return reader.finish();
+    };
+    expect(await read('{"id":1234567890123456701}')).toMatchObject({
+      tool_calls: [{ name: 'hide', arguments: '{"id":"1234567890123456701"}' }],
+      lossless: false,
+    });
+    expect(await read('{"id":123}')).toMatchObject({ tool_calls: [{ arguments: '{"id":123}' }] });
+  },
+);

@@ -6,7 +6,7 @@
  */
 import type { LlmAnswer } from '#contracts';
 import { DIALECT_LIMITS, type Dialect, type StreamReader } from '#domain/llm-dialects';
-import { BytePieces, parseJsonBytes, passedBound } from '#kernel';
+import { BytePieces, parseJsonBytes, parseJsonExactly, passedBound } from '#kernel';
 import type { AnswerRoom, MayKeep } from './answer-room.js';
 import { EndReader } from './end-reader.js';
 import { isEventStream } from './forwarded-headers.js';
@@ -78,8 +78,8 @@ export class AnswerReader {
     if (this.#end !== null) return this.#end.finish();
     if (this.#whole.byteCount === 0) return null;
     try {
-      const body = this.#whole.read(parseWithinBounds);
-      return body === undefined ? this.#endOfWhole().finish() : this.#dialect.readAnswer(body);
+      const answer = this.#whole.read((bytes) => readWithinBounds(this.#dialect, bytes));
+      return answer ?? this.#endOfWhole().finish();
     } catch {
       return null;
     }
@@ -125,6 +125,11 @@ export class AnswerReader {
   }
 }
 
-/** Undefined for what passes a bound. @throws SyntaxError */
-const parseWithinBounds = (bytes: Buffer): unknown =>
-  passedBound(bytes, DIALECT_LIMITS.json) === null ? parseJsonBytes(bytes) : undefined;
+/** Null for what passes a bound. @throws SyntaxError */
+function readWithinBounds(dialect: Dialect, bytes: Buffer): LlmAnswer | null {
+  if (passedBound(bytes, DIALECT_LIMITS.json) !== null) return null;
+  const answer = dialect.readAnswer(parseJsonBytes(bytes));
+  if (answer.lossless || answer.tool_calls.length === 0) return answer;
+  // It may be so for an id of 64 bits among the arguments of a call, which tells it from another one.
+  return { ...dialect.readAnswer(parseJsonExactly(bytes)), lossless: false };
+}
