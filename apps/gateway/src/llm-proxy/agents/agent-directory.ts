@@ -287,7 +287,7 @@ export class AgentDirectory {
   }
 
   /** Of an agent that is not told apart none is kept in memory either. */
-  #noteOpen(scope: AgentScope, { incident_id, session_id }: Incident): void {
+  #noteOpen(scope: AgentScope, { incident_id, session_id }: OpenIncident): void {
     if (this.#policies.listed(scope) !== undefined)
       this.#openIncidents.set(scope, { incident_id, session_id });
   }
