@@ -177,6 +177,15 @@ describe('a paused session', () => {
     });
     expect(rewrite.body).toEqual({ status: 'ok' });
     expect((await command('held', 'rewrite', { trace_id: 'nothing', new_content: 'x' })).status).toBe(404);
+    expect(
+      await command('held', 'rewrite', {
+        trace_id: first.meta.trace_id,
+        new_content: { ids: [{ id: 2 ** 60 }] },
+      }),
+    ).toMatchObject({
+      status: 422,
+      body: { fields: ['new_content'], detail: expect.stringContaining('as text') },
+    });
     expect((await poll('held', 'after=0')).directives.map(({ type }: any) => type)).toEqual([
       'pause',
       'rewrite',

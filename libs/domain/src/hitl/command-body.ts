@@ -36,6 +36,7 @@ export function parseCommandBody(command: Command, body: unknown): ParsedCommand
   if (content.new_content !== undefined && !isReasonable(content.new_content)) {
     return atFault(given as Record<string, unknown>, ['new_content']);
   }
+  if (!isExact(content.new_content)) return { ok: false, fields: ['new_content'], detail: ROUNDED };
   return { ok: true, command: { command, ...parsed.data } as HitlCommand };
 }
 
@@ -62,6 +63,15 @@ function atFault(
 function isReasonable(content: unknown): boolean {
   return depthAtMost(content, LIMITS.jsonDepthMax) && JSON.stringify(content).length <= REWRITE_CHARS_MAX;
 }
+
+const ROUNDED =
+  'new_content: send numbers beyond 2^53, such as ids of 64 bits, as text; their last digits are lost';
+
+/** An agent must not act on another id than the one that its operator wrote. */
+const isExact = (value: unknown): boolean =>
+  typeof value === 'number'
+    ? Math.abs(value) <= Number.MAX_SAFE_INTEGER
+    : typeof value !== 'object' || value === null || Object.values(value).every(isExact);
 
 function depthAtMost(value: unknown, levels: number): boolean {
   if (value === null || typeof value !== 'object') return true;
