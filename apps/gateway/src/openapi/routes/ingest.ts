@@ -40,7 +40,8 @@ export const INGEST_ROUTES: readonly Route[] = [
       'One DecisionLog, an array of them, or one per line. 202 means stored: the answer leaves after the commit. ' +
       'A batch is not atomic; its results are in the order of the request. The same trace_id with the same body is ' +
       'the same step and counts once. The answer carries what operators want of the agent: its state and the ' +
-      'directives it has not taken yet. Bodies may be compressed with gzip, deflate or br (brotli).',
+      'directives it has not taken yet. Whole numbers beyond 2^53 in `action.tool_input`, such as ids of 64 bits, are ' +
+      'kept as text, and a warning says so. Bodies may be compressed with gzip, deflate or br (brotli).',
     caller: 'agent',
     body: {
       content: {
