@@ -19,7 +19,7 @@ import {
   SidecarFailure,
 } from '#contracts';
 import { deferred } from '#kernel';
-import { respondJson } from '#testing';
+import { buildDecisionLog, respondJson } from '#testing';
 import { AGENT_KEY, startGateway } from '../start-gateway.js';
 import { gateway, startOneGateway, upstream, upstreamsAt } from '../start-one-gateway.js';
 import { always, anthropic, gemini, openaiChat, openaiResponses, VENDORS } from './vendors.js';
@@ -286,6 +286,25 @@ describe('the ladder', () => {
     expect(asked).toHaveLength(3);
     await gateway.operator('POST', `/v1/sessions/${to.session}/resume`);
     await held;
+  });
+
+  test('shows the session, with all that stops it, also of an agent that reports its steps under another', async () => {
+    const to = fresh('reported-elsewhere');
+    const elsewhere = {
+      meta: { session_id: `${to.session}-steps`, timestamp: new Date().toISOString() },
+      identity: { agent_id: to.agent },
+    };
+    expect((await gateway.ingest(buildDecisionLog(elsewhere))).status).toBe(202);
+    await setPolicy(to.agent, 'pause');
+    for (const text of ['the first try', 'the second try', 'the third try']) await ask(to, text);
+    const session = async () => (await gateway.operator('GET', `/v1/sessions/${to.session}`)).body;
+    await expect.poll(session).toMatchObject({
+      agent_id: to.agent,
+      step_count: 0,
+      control: { state: expect.stringMatching(/pause/), mode: 'enforced' },
+    });
+    await gateway.operator('POST', `/v1/sessions/${to.session}/resume`);
+    expect(await session()).toMatchObject({ control: { state: 'active' } });
   });
 
   test('stays at its hint, or does nothing at all, by policy', async () => {

@@ -87,7 +87,7 @@ describe('a session that holds a step', () => {
   const publish = (...sessionIds: string[]) => {
     for (const sessionId of sessionIds) registry.apply(keyOf(sessionId), step(sessionId), []);
   };
-  const hold = (sessionId: string) => registry.introduce(keyOf(sessionId), step(sessionId, true));
+  const hold = (sessionId: string) => registry.introduceHeld(keyOf(sessionId), step(sessionId, true));
 
   beforeEach(() => {
     gateway = build();
@@ -423,7 +423,7 @@ describe('a session that is held', () => {
     const { registry, held } = build();
     const sessions = registry();
     held.push(keyOf('held'));
-    await sessions.introduce(keyOf('held'), step('held', true));
+    await sessions.introduceHeld(keyOf('held'), step('held', true));
     sessions.apply(keyOf('a'), step('a'), []);
     sessions.start();
     await vi.advanceTimersByTimeAsync(5_000);

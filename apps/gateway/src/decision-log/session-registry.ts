@@ -9,6 +9,7 @@ import {
   LIMITS,
   type LiveAudience,
   type LivePublisher,
+  type SemanticLoopEvent,
   type SessionKey,
   type SessionView,
   type StoredStep,
@@ -25,7 +26,7 @@ import { FeedPace } from '../realtime/feed-pace.js';
 import { FEED_INTERVAL_MS } from '../realtime/live-hub.js';
 import { fallsSilent } from './falls-silent.js';
 import { rowsToShow } from './rows-to-show.js';
-import { isOtherControl, rowShowingNothing, showControl } from './session-row.js';
+import { isOtherControl, rowOfLoop, rowShowingNothing, showControl } from './session-row.js';
 import { SessionWriter } from './session-writer.js';
 
 const SAVE_INTERVAL_MS = 1_000;
@@ -121,7 +122,7 @@ export class SessionRegistry {
       (afterSeq) => store.stepsAfter(afterSeq, RECOVERY_PAGE_ROWS),
       checkpointSeq,
       async (step) => {
-        if (step.held) await this.introduce(sessionKey(step.tenant_id, step.session_id), step);
+        if (step.held) await this.introduceHeld(sessionKey(step.tenant_id, step.session_id), step);
         else await this.#foldAgain(step);
         this.#writer.folded(step.seq);
       },
@@ -174,17 +175,14 @@ export class SessionRegistry {
     this.#writer.released(step);
   }
 
-  /**
-   * A session that holds a step and is not in memory: it gets a row, so that an operator can act on it, but the row
-   * shows nothing of the step. If it was in memory before, it is the row of then.
-   *
-   * In the same turn while every session is in memory; else after one look into the store. Never rejects: a look
-   * that fails gives a new row, since a session nobody can see is one nobody can stop.
-   */
-  async introduce(key: SessionKey, step: StoredStep): Promise<void> {
-    if (this.mayHaveLeft(key)) await this.bringBack(key).catch(this.#options.onStoreFailed);
-    // Its step may have been released meanwhile, and shown.
-    if (this.peek(key) === undefined) this.#add(key, rowShowingNothing(step));
+  /** A session that holds a step: its row shows nothing of it. @see #introduce */
+  introduceHeld(key: SessionKey, step: StoredStep): Promise<void> {
+    return this.#introduce(key, () => rowShowingNothing(step));
+  }
+
+  /** A session with a semantic loop: where its agent reports its steps under another, its calls make none. @see #introduce */
+  introduceLoop(key: SessionKey, event: SemanticLoopEvent): Promise<void> {
+    return this.#introduce(key, () => rowOfLoop(event));
   }
 
   /**
@@ -287,6 +285,19 @@ export class SessionRegistry {
     const key = sessionKey(step.tenant_id, step.session_id);
     if (this.mayHaveLeft(key)) await this.bringBack(key);
     this.apply(key, step, this.windowWith(key, step));
+  }
+
+  /**
+   * A session that wants somebody and is not in memory: it gets a row, so that an operator can act on it. If it was in
+   * memory before, it is the row of then.
+   *
+   * In the same turn while every session is in memory; else after one look into the store. Never rejects: a look
+   * that fails gives a new row, since a session nobody can see is one nobody can stop.
+   */
+  async #introduce(key: SessionKey, makeRow: () => SessionView): Promise<void> {
+    if (this.mayHaveLeft(key)) await this.bringBack(key).catch(this.#options.onStoreFailed);
+    // A step of it may have come meanwhile, or have been released, and shown.
+    if (this.peek(key) === undefined) this.#add(key, makeRow());
   }
 
   #add(key: SessionKey, view: SessionView): void {

@@ -3,10 +3,12 @@ import {
   CONTROL_MODES,
   type ControlMode,
   type ControlView,
+  type DecisionLog,
+  PROXY_SOURCE,
+  type SemanticLoopEvent,
   type SessionView,
-  type StoredStep,
 } from '#contracts';
-import { applyStep } from '#domain/decision-log';
+import { applyStep, type SummarisedStep } from '#domain/decision-log';
 
 /**
  * Changes `view` in place. What its agent has once shown to obey stays: who commands forgets it with a restart and in a
@@ -28,7 +30,7 @@ export const isOtherControl = (control: ControlView, before: ControlView): boole
   control.state !== before.state || control.asked_by.join('\n') !== before.asked_by.join('\n');
 
 /** Of a session that holds its first step. */
-export function rowShowingNothing(step: StoredStep): SessionView {
+export function rowShowingNothing(step: SummarisedStep): SessionView {
   return {
     ...applyStep(undefined, step, []),
     last_intent: '',
@@ -41,3 +43,19 @@ export function rowShowingNothing(step: StoredStep): SessionView {
     tokens: 0,
   };
 }
+
+/** Of a session whose calls ask the same again, and make no steps of it. */
+export const rowOfLoop = ({ agent_id, session_id, call_id, at_ms }: SemanticLoopEvent): SessionView =>
+  rowShowingNothing({
+    session_id,
+    trace_id: call_id,
+    received_at_ms: at_ms,
+    entropy_score: 1,
+    entropy_severity: 'normal',
+    log: {
+      meta: { session_id, source_app: PROXY_SOURCE },
+      identity: { agent_id, agent_type: 'proxied' },
+      cognition: { intent: '' },
+      action: { status: 'success' },
+    } as DecisionLog,
+  });

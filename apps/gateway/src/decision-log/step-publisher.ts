@@ -44,7 +44,7 @@ export class StepPublisher {
   /** To those who look at its session, and to nobody else. Resolves once the session has a row; never rejects. */
   publishHeld(key: SessionKey, step: StoredStep): Promise<void> {
     const { tenant_id, session_id, body_chars } = step;
-    const introduced = this.registry.introduce(key, step);
+    const introduced = this.registry.introduceHeld(key, step);
     const event = { kind: 'held' as const, step: stepViewOf(step) };
     this.live.publish(tenant_id, sessionTopic(session_id), event, body_chars);
     return introduced;

@@ -42,6 +42,7 @@ describe('LoopDesk', () => {
   let published: { topic: string; payload: unknown }[];
   let alerts: AlertEvent[];
   let pauses: { key: string; reason: string }[];
+  let introduced: string[];
   let failures: string[];
   let append: (event: SemanticLoopEvent) => Promise<number>;
   /** Of sessions, newest first: what the store has of them. */
@@ -54,6 +55,7 @@ describe('LoopDesk', () => {
     published = [];
     alerts = [];
     pauses = [];
+    introduced = [];
     failures = [];
     append = async (event) => kept.push(event);
     stored = async () => [];
@@ -75,6 +77,7 @@ describe('LoopDesk', () => {
           return pause();
         },
       },
+      sessions: { introduceLoop: async (key) => void introduced.push(key) },
       ids: countingIds(),
       events: { found: () => {}, failedOpen: (reason) => failures.push(reason) },
     });
@@ -93,7 +96,7 @@ describe('LoopDesk', () => {
       { topic: TOPICS.semanticLoops, payload: stored },
       { topic: sessionTopic('s1'), payload: { kind: 'semantic_loop', event: stored } },
     ]);
-    expect([alerts, pauses, failures]).toEqual([[], [], []]);
+    expect([alerts, pauses, introduced, failures]).toEqual([[], [], [], []]);
   });
 
   it('calls no loop hinted whose request had no place for the hint, and goes on up the ladder', async () => {
@@ -112,6 +115,7 @@ describe('LoopDesk', () => {
       { kind: 'semantic_loop', occurrence: 2, paused: false },
       { kind: 'semantic_loop', occurrence: 3, paused: true },
     ]);
+    expect(introduced).toEqual([sessionKey('default', 's1'), sessionKey('default', 's1')]);
     expect(pauses).toEqual([
       { key: sessionKey('default', 's1'), reason: 'semantic loop 3 of this session: similarity 0.973' },
     ]);

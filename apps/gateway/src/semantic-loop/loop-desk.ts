@@ -17,6 +17,7 @@ import { redactedStart } from '#domain/kill-switch';
 import { LADDER_IDLE_MS, type LoopLadder } from '#domain/semantic-loop';
 import { type IdSource, inTime } from '#kernel';
 import type { AlertMonitor } from '../alerts/alert-monitor.js';
+import type { SessionRegistry } from '../decision-log/session-registry.js';
 import type { ControlDesk } from '../hitl/control-desk.js';
 import type { SemanticLoopEvents } from './semantic-loop-events.js';
 
@@ -43,6 +44,7 @@ export interface LoopDeskParts {
   live: LivePublisher;
   alerts: Pick<AlertMonitor, 'note'>;
   desk: Pick<ControlDesk, 'pauseBySystem'>;
+  sessions: Pick<SessionRegistry, 'introduceLoop'>;
   ids: IdSource;
   events: Pick<SemanticLoopEvents, 'found' | 'failedOpen'>;
 }
@@ -98,7 +100,10 @@ export class LoopDesk {
       is_hinted: call.isHinted,
     };
     events.found(call.tenantId, event);
-    if (action === 'alerted' || action === 'paused') this.#raiseAlert(call.tenantId, event);
+    if (action === 'alerted' || action === 'paused') {
+      this.#raiseAlert(call.tenantId, event);
+      this.#behind(this.#parts.sessions.introduceLoop(call.sessionKey, event));
+    }
     if (action === 'paused') this.#behind(this.#pause(call.sessionKey, event));
     if (this.#working.size < WRITING_COUNT_MAX) this.#behind(this.#keep(call.tenantId, event));
     else {

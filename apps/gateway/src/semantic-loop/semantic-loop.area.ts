@@ -18,6 +18,7 @@ import { LoopLadder } from '#domain/semantic-loop';
 import { type Clock, type IdSource, steadyClock } from '#kernel';
 import type { AlertMonitor } from '../alerts/alert-monitor.js';
 import type { GatewayConfig } from '../config/config.js';
+import type { SessionRegistry } from '../decision-log/session-registry.js';
 import type { ControlDesk } from '../hitl/control-desk.js';
 import type { SemanticLoopParts } from '../llm-proxy/steps/semantic-loop.step.js';
 import type { LiveHub } from '../realtime/live-hub.js';
@@ -47,6 +48,7 @@ export interface SemanticLoopDependencies {
   live: LivePublisher;
   desk: Pick<ControlDesk, 'pauseBySystem'>;
   alerts: Pick<AlertMonitor, 'note'>;
+  sessions: Pick<SessionRegistry, 'introduceLoop'>;
 }
 
 export class SemanticLoopArea {
@@ -63,7 +65,7 @@ export class SemanticLoopArea {
   #isStopping = false;
 
   constructor(parts: SemanticLoopDependencies) {
-    const { clock, ids, config, proxyStore, live, desk, alerts } = parts;
+    const { clock, ids, config, proxyStore, live, desk, alerts, sessions } = parts;
     this.#config = config;
     this.#store = proxyStore;
     const isNeeded = config.isLoopDetectionEnabled || parts.isSidecarShared;
@@ -83,7 +85,8 @@ export class SemanticLoopArea {
       supervised: this.#process,
       clock,
     });
-    this.#desk = new LoopDesk({ ladder, store: proxyStore, live, alerts, desk, ids, events: this.events });
+    const { events } = this;
+    this.#desk = new LoopDesk({ ladder, store: proxyStore, live, alerts, desk, sessions, ids, events });
     this.stepParts = {
       isEnabled: config.isLoopDetectionEnabled,
       check: new LoopCheck({

@@ -11,6 +11,8 @@ import { ALERT_MONITOR, type AlertMonitor } from '../alerts/alert-monitor.js';
 import { AlertsModule } from '../alerts/alerts.module.js';
 import type { GatewayConfig } from '../config/config.js';
 import { type LlmCacheConfig, needsSidecar } from '../config/llm-cache-config.js';
+import { DecisionLogArea } from '../decision-log/decision-log.area.js';
+import { DecisionLogModule } from '../decision-log/decision-log.module.js';
 import { CONTROL_DESK, type ControlDesk } from '../hitl/control-desk.js';
 import { HitlModule } from '../hitl/hitl.module.js';
 import {
@@ -29,7 +31,7 @@ import { SemanticLoopArea } from './semantic-loop.area.js';
 import { SemanticLoopsController } from './semantic-loops.controller.js';
 
 @Module({
-  imports: [HitlModule, AlertsModule],
+  imports: [HitlModule, AlertsModule, DecisionLogModule],
   controllers: [SemanticLoopsController],
   providers: [
     {
@@ -46,6 +48,7 @@ import { SemanticLoopsController } from './semantic-loops.controller.js';
         LIVE,
         CONTROL_DESK,
         ALERT_MONITOR,
+        DecisionLogArea,
       ],
       useFactory: (
         clock: Clock,
@@ -59,6 +62,7 @@ import { SemanticLoopsController } from './semantic-loops.controller.js';
         live: LivePublisher,
         desk: ControlDesk,
         alerts: AlertMonitor,
+        { registry }: DecisionLogArea,
       ) =>
         new SemanticLoopArea({
           clock,
@@ -72,6 +76,7 @@ import { SemanticLoopsController } from './semantic-loops.controller.js';
           live,
           desk,
           alerts,
+          sessions: registry,
         }),
     },
     {
