@@ -23,6 +23,22 @@ test('a page opened while the gateway is away says so, and has what it asked for
   await page.getByText('Not live: as of').waitFor({ state: 'detached' });
 });
 
+test('incidents that the gateway never gave are not counted as none', async () => {
+  const page = await openAs(browser, gateway, 'ana', '/incidents');
+  // The code of the page is there from then on.
+  await page.getByText('0 incidents', { exact: true }).waitFor();
+  await page.goto(`${gateway.url}/settings`);
+  await page.getByText('Everything is saved.').waitFor();
+  await gateway.kill();
+  await page.getByText('Not live: as of').waitFor();
+  await page.getByRole('link', { name: 'Incidents' }).first().click();
+  await page.locator('main [aria-busy=true]').first().waitFor();
+  expect(await page.getByText('0 incidents', { exact: true }).count()).toBe(0);
+  await startAgain();
+  await page.getByText('0 incidents', { exact: true }).waitFor();
+  await page.context().close();
+});
+
 /** What lies under it, or on it. */
 const overlaps = (notice: Locator): Promise<string[]> =>
   notice.evaluate((it: any) => {

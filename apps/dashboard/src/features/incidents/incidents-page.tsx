@@ -34,6 +34,7 @@ export function IncidentsPage() {
     (incident) => !search.state || isOpenIncident(incident) === (search.state === 'open'),
   );
   const { shown, waitingCount, release, hold } = useHeldIncidents(matching, JSON.stringify(search));
+  const isKnown = !source.isLoading && (source.incidents.length > 0 || !source.failure);
   const openCount = source.incidents.filter(isOpenIncident).length;
   return (
     <div className="flex h-full flex-col">
@@ -51,7 +52,9 @@ export function IncidentsPage() {
         <p role="status" className="nums ml-auto text-muted text-xs">
           {openCount > 0
             ? `${openCount} open of ${source.incidents.length}`
-            : plural(matching.length, 'incident')}
+            : isKnown
+              ? plural(matching.length, 'incident')
+              : ''}
         </p>
       </div>
       <div
@@ -79,7 +82,7 @@ export function IncidentsPage() {
               <Skeleton className="h-11" />
             </div>
           ) : null}
-          {!source.isLoading && matching.length === 0 && !source.failure ? (
+          {isKnown && matching.length === 0 && !source.failure ? (
             <Nothing
               isFiltered={Boolean(search.state || search.agent)}
               onClear={() => change({ state: undefined, agent: undefined })}
