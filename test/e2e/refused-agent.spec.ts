@@ -186,3 +186,16 @@ test('no page calls a session running whose agent is stopped, or that is over', 
   await open('spent');
   await page.getByTestId('control-state').getByText('Running').waitFor();
 });
+
+test('on a phone the page of an incident names its agent to the last letter, and says what became of it', async () => {
+  upstream.script(always(openaiChat, { text: 'The library of numbers is closed. Shall I try again?' }));
+  const agent = `${'reconciliation-of-the-northern-warehouses-'.repeat(3)}2`;
+  await expect.poll(() => call(agent, 'long')).toBe(403);
+  const { body } = await gateway.operator('GET', '/v1/incidents');
+  const page = await openAs(browser, gateway, 'ana', `/incidents/${body.items[0].incident_id}`);
+  await page.setViewportSize(SIZES.phone);
+  const name = page.getByRole('heading', { name: `${agent} was stopped` });
+  for (const words of [name, page.getByRole('definition').filter({ hasText: agent })])
+    expect(await words.evaluate((it: any) => it.scrollWidth - it.clientWidth)).toBe(0);
+  await checkEveryLook(page, 'incident-long-agent');
+});

@@ -58,7 +58,7 @@ function IncidentHeader({ incident }: { incident: Incident }) {
     >
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1.5">
         <BackLink to="/incidents" listName="incidents" />
-        <h1 className="min-w-0 truncate font-semibold text-lg">
+        <h1 className="min-w-0 font-semibold text-lg [overflow-wrap:anywhere]">
           {incident.agent_id} <span className="font-normal text-muted">was stopped</span>
         </h1>
         <IncidentState incident={incident} />
@@ -77,7 +77,7 @@ function IncidentHeader({ incident }: { incident: Incident }) {
         )}
       </p>
       <dl className="flex flex-wrap items-center gap-x-6 gap-y-1 text-xs">
-        <FactInLine name="Agent" className="truncate">
+        <FactInLine name="Agent">
           <Link
             to="/agents/$agentId"
             params={{ agentId: incident.agent_id }}
@@ -95,12 +95,8 @@ function IncidentHeader({ incident }: { incident: Incident }) {
             <Identifier id={incident.session_id} charsMax={26} copyable={false} />
           </Link>
         </FactInLine>
-        <FactInLine name="Model" className="truncate">
-          {incident.model ?? 'not named'}
-        </FactInLine>
-        <FactInLine name="Upstream" className="truncate">
-          {incident.upstream}
-        </FactInLine>
+        <FactInLine name="Model">{incident.model ?? 'not named'}</FactInLine>
+        <FactInLine name="Upstream">{incident.upstream}</FactInLine>
         <FactInLine name="Stopped">
           <RelativeTime atMs={incident.at_ms} />
         </FactInLine>
