@@ -183,7 +183,7 @@ const Delivery = memo(function Delivery({
       </Badge>
       <div className="min-w-0 flex-1">
         <h2 className="font-medium [overflow-wrap:anywhere]">{notice.title}</h2>
-        <p className="line-clamp-2 text-muted text-xs">{notice.text}</p>
+        <p className="text-muted text-xs [overflow-wrap:anywhere]">{notice.text}</p>
         <p className="flex flex-wrap gap-x-2 text-xs">
           <span className="text-muted">{notice.rule_name}</span>
           {notice.agent_id ? (
