@@ -160,3 +160,12 @@ test.each([
     await page.context().close();
   },
 );
+
+test('a session that nobody has touched leaves its room to its steps: the audit says so in a line', async () => {
+  const page = await openAs(browser, gateway, 'ana', '/sessions/a-question');
+  await page.setViewportSize(SIZES.phone);
+  const audit = await page.getByRole('region', { name: 'Audit' }).boundingBox();
+  expect(audit?.height).toBeLessThan(90);
+  await checkEveryLook(page, 'audit-untouched');
+  await page.context().close();
+});

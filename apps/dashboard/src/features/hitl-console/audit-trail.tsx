@@ -1,6 +1,6 @@
 /** Who did what to this session: the append-only audit, newest first. */
 import type { AuditEntry } from '#contracts';
-import { Badge, EmptyState, Panel, RelativeTime } from '../../ui';
+import { Badge, Panel, RelativeTime } from '../../ui';
 import { reasonText } from './control-texts';
 
 const ACTIONS: Record<string, string> = {
@@ -30,7 +30,7 @@ export function AuditTrail({ entries }: { entries: readonly AuditEntry[] }) {
   return (
     <Panel title="Audit" aside={<Badge>{entries.length}</Badge>} bodyClassName="">
       {entries.length === 0 ? (
-        <EmptyState title="Nobody has touched this session" className="py-6" />
+        <p className="p-3 text-muted text-xs">Nobody has touched this session.</p>
       ) : (
         <section
           aria-label="Commands, newest first"
