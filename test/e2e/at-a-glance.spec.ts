@@ -169,3 +169,12 @@ test('a session that nobody has touched leaves its room to its steps: the audit 
   await checkEveryLook(page, 'audit-untouched');
   await page.context().close();
 });
+
+test('where no log came of late, Fleet says so in place of a latency', async () => {
+  const page = await openAs(browser, gateway, 'ana', '/fleet');
+  const health = page.getByRole('region', { name: 'Gateway health' });
+  await health.getByText('no logs in 10 s', { exact: true }).waitFor();
+  expect(await health.getByText('p50').count()).toBe(0);
+  await checkEveryLook(page, 'fleet-no-latency');
+  await page.context().close();
+});

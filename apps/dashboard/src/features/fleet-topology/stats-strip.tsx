@@ -13,6 +13,8 @@ interface Tile {
   /** What the sparkline draws. */
   series: StatKey;
   value: (stats: GatewayStats) => string;
+  /** What is said in their place where there is nothing to show. */
+  absence?: (stats: GatewayStats) => string | null;
   unit?: string;
   /** A second, smaller number. */
   note?: (stats: GatewayStats) => string;
@@ -34,6 +36,7 @@ const TILES: readonly Tile[] = [
     label: 'Ingest latency',
     series: 'ingest_p95_ms',
     value: (stats) => formatLatency(stats.ingest_p50_ms),
+    absence: (stats) => (stats.ingest_p50_ms === null ? 'no logs in 10 s' : null),
     unit: 'p50',
     note: (stats) => `${formatLatency(stats.ingest_p95_ms)} p95`,
   },
@@ -95,6 +98,8 @@ export function StatsStrip() {
 }
 
 function TileValue({ tile, stats }: { tile: Tile; stats: GatewayStats }) {
+  const absence = tile.absence?.(stats);
+  if (absence) return <span className="text-muted text-xs">{absence}</span>;
   return (
     <>
       <span className={cx('font-semibold text-lg', tile.isBad?.(stats) && 'text-danger')}>
