@@ -1,9 +1,9 @@
 /** The frame around every page but the login: navigation at the left on a desktop, at the bottom on a phone. */
 import { Outlet, useRouterState } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
-import { TappedTime } from '../ui';
 import { BottomBar } from './bottom-bar';
 import { CommandPalette } from './command-palette';
+import { ExactTime } from './exact-time';
 import { GlobalShortcuts } from './global-shortcuts';
 import { ShortcutHelp } from './keyboard/shortcut-help';
 import { PageTitle } from './page-title';
@@ -48,7 +48,7 @@ export function Shell() {
       <CommandPalette />
       <ShortcutHelp />
       <PageTitle />
-      <TappedTime />
+      <ExactTime />
     </div>
   );
 }

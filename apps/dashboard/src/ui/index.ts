@@ -51,7 +51,6 @@ export * from './step-rate';
 export * from './switch';
 export * from './table';
 export * from './tabs';
-export * from './tapped-time';
 export * from './toast';
 export * from './tooltip';
 export * from './unit-input';

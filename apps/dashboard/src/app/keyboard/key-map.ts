@@ -10,6 +10,7 @@ export interface Shortcut {
 export const KEY_MAP = {
   palette: { keys: 'mod+k', label: 'Command palette', section: 'Everywhere' },
   help: { keys: '?', label: 'Keyboard shortcuts', section: 'Everywhere' },
+  exactTime: { keys: 't', label: 'Exact time of what has the focus; then the next', section: 'Everywhere' },
   goSessions: { keys: 'g s', label: 'Go to sessions', section: 'Everywhere' },
   goFleet: { keys: 'g f', label: 'Go to fleet', section: 'Everywhere' },
   goStream: { keys: 'g m', label: 'Go to message stream', section: 'Everywhere' },
