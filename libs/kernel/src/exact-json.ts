@@ -39,6 +39,12 @@ export function parseJsonExactly(bytes: Buffer): unknown {
   return JSON.parse(pieces.join(''));
 }
 
+/** A number in it may have been another one in its text. @param value not deep */
+export const mayBeRounded = (value: unknown): boolean =>
+  typeof value === 'number'
+    ? Math.abs(value) > Number.MAX_SAFE_INTEGER
+    : typeof value === 'object' && value !== null && Object.values(value).some(mayBeRounded);
+
 const startsNumber = (byte = 0): boolean => byte === MINUS || (byte >= 0x30 && byte <= 0x39);
 
 /** A digit, or one of `.eE+-`. */

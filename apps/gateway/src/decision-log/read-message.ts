@@ -10,7 +10,7 @@ import {
   plainnessOf,
   type RefusedLog,
 } from '#domain/decision-log';
-import { parseJsonExactly } from '#kernel';
+import { mayBeRounded, parseJsonExactly } from '#kernel';
 import { findDuplicateKey } from './duplicate-key.js';
 import { parseJsonText } from './json-text.js';
 
@@ -85,12 +85,6 @@ export function validate(incoming: IncomingValue): Validated | RefusedLog | Reje
 }
 
 const DIGITS_KEPT = 'action.tool_input: whole numbers beyond 2^53 are kept as text';
-
-/** Of what the schema lets through, and so not deep. */
-const mayBeRounded = (value: unknown): boolean =>
-  typeof value === 'number'
-    ? Math.abs(value) > Number.MAX_SAFE_INTEGER
-    : typeof value === 'object' && value !== null && Object.values(value).some(mayBeRounded);
 
 /** An id of 64 bits among the arguments is shown to people who decide by it, and tells one call from another. */
 function withDigits(message: DecisionLog, text: string): unknown {

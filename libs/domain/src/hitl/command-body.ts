@@ -1,5 +1,6 @@
 /** Bodies of the command endpoints: unknown -> typed, or the names of the fields at fault. */
 import { type Command, commandBodySchemas, type HitlCommand, LIMITS, repeatedNames } from '#contracts';
+import { mayBeRounded } from '#kernel';
 
 /** `new_content` given as an object, as JSON text. Larger inputs are not edited by hand. */
 export const REWRITE_CHARS_MAX = 1_048_576;
@@ -36,7 +37,8 @@ export function parseCommandBody(command: Command, body: unknown): ParsedCommand
   if (content.new_content !== undefined && !isReasonable(content.new_content)) {
     return atFault(given as Record<string, unknown>, ['new_content']);
   }
-  if (!isExact(content.new_content)) return { ok: false, fields: ['new_content'], detail: ROUNDED };
+  // An agent must not act on another id than the one that its operator wrote.
+  if (mayBeRounded(content.new_content)) return { ok: false, fields: ['new_content'], detail: ROUNDED };
   return { ok: true, command: { command, ...parsed.data } as HitlCommand };
 }
 
@@ -66,12 +68,6 @@ function isReasonable(content: unknown): boolean {
 
 const ROUNDED =
   'new_content: send numbers beyond 2^53, such as ids of 64 bits, as text; their last digits are lost';
-
-/** An agent must not act on another id than the one that its operator wrote. */
-const isExact = (value: unknown): boolean =>
-  typeof value === 'number'
-    ? Math.abs(value) <= Number.MAX_SAFE_INTEGER
-    : typeof value !== 'object' || value === null || Object.values(value).every(isExact);
 
 function depthAtMost(value: unknown, levels: number): boolean {
   if (value === null || typeof value !== 'object') return true;
