@@ -49,7 +49,6 @@ export default defineConfig({
           name: 'e2e',
           include: ['test/e2e/**/*.spec.ts'],
           exclude: never,
-          fileParallelism: false,
           expect: { poll: { timeout: 30_000 } },
           testTimeout: 240_000,
           hookTimeout: 180_000,
