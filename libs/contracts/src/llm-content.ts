@@ -43,8 +43,12 @@ export interface LlmRequest {
   dialect: DialectName;
   model: string | null;
   stream: boolean;
-  /** All system or developer text; "" for none. */
+  /**
+   * System or developer text with which the conversation began; "" for none. What a client tells the model on the way is none
+   * of it: the conversation would be another one from then on.
+   */
   system_text: string;
+  /** Without what a client puts in front about its surroundings, where it asks anything. */
   first_user_text: string;
   /** For whom the agent asks, where the client says so (`user`, `safety_identifier`, `metadata.user_id`). */
   end_user?: string | null;

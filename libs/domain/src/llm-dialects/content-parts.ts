@@ -14,14 +14,18 @@ export interface PartReading {
 export type ReadPart = (part: JsonRecord) => PartReading;
 
 /** Text parts joined by `separator`; other parts left out. */
-export function textOf(content: unknown, readPart: ReadPart, separator = '\n'): string {
-  if (typeof content === 'string') return content;
+export const textOf = (content: unknown, readPart: ReadPart, separator = '\n'): string =>
+  typeof content === 'string' ? content : textsOf(content, readPart).join(separator);
+
+/** Text parts with anything in them. */
+export function textsOf(content: unknown, readPart: ReadPart): string[] {
+  if (typeof content === 'string') return content === '' ? [] : [content];
   const texts: string[] = [];
   for (const part of partsOf(content)) {
     const text = typeof part === 'string' ? part : readPart(part).text;
     if (text !== undefined && text !== '') texts.push(text);
   }
-  return texts.join(separator);
+  return texts;
 }
 
 /** Appends the digests of the attachments in `content`. */

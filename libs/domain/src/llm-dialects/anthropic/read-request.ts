@@ -1,28 +1,30 @@
 /** Reads `POST /v1/messages`. */
 import type { LlmRequest, NewestTurn } from '#contracts';
 import { CallIndex, type CollectCalls } from '../call-index.js';
-import { collectDigests, resultTextOf, textOf } from '../content-parts.js';
+import { collectDigests, resultTextOf, textOf, textsOf } from '../content-parts.js';
 import { emptyTurn, findNewest } from '../newest-turn.js';
+import { askedOf, Opening } from '../opening.js';
 import { asBound, asList, asModel, asName, asRecord, asText, type JsonRecord } from '../read-json.js';
 import { readBlock, readToolUse } from './blocks.js';
 
 export function readMessagesRequest(body: unknown): LlmRequest {
   const request = asRecord(body) ?? {};
   const messages = asList(request.messages);
-  const system = [textOf(request.system, readBlock)].filter((text) => text !== '');
+  const opening = new Opening();
+  opening.addSystem(textOf(request.system, readBlock));
   const thread = asRecord(request.thread);
-  let firstUser: string | null = null;
   for (const value of messages) {
     const message = asRecord(value);
-    if (message?.role === 'system') system.push(textOf(message.content, readBlock));
-    else if (message?.role === 'user') firstUser ??= textOf(message.content, readBlock);
+    if (message?.role === 'system') opening.addSystem(textOf(message.content, readBlock));
+    else if (message?.role === 'user') opening.addUser(message.content, readBlock);
+    else if (message && isModel(message) && opening.isOver) break;
   }
   return {
     dialect: 'anthropic',
     model: asModel(request.model),
     stream: request.stream === true,
-    system_text: system.join('\n'),
-    first_user_text: firstUser ?? '',
+    system_text: opening.systemText,
+    first_user_text: opening.firstUserText,
     end_user: asName(asRecord(request.metadata)?.user_id),
     ...(thread !== undefined && { continues: asName(thread.previous_message_id), is_kept: true }),
     newest: readNewest(messages),
@@ -39,8 +41,7 @@ function readNewest(messages: readonly unknown[]): NewestTurn {
   for (let index = start; index < end; index++) {
     const message = asRecord(messages[index]);
     if (message?.role !== 'user') continue;
-    const text = textOf(message.content, readBlock);
-    if (text !== '') texts.push(text);
+    texts.push(...textsOf(message.content, readBlock));
     collectDigests(message.content, readBlock, turn.attachment_digests);
     for (const value of asList(message.content)) {
       const block = asRecord(value);
@@ -52,7 +53,7 @@ function readNewest(messages: readonly unknown[]): NewestTurn {
       });
     }
   }
-  turn.user_text = texts.join('\n');
+  turn.user_text = askedOf(texts, turn.tool_results.length === 0);
   return turn;
 }
 

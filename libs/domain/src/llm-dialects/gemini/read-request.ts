@@ -1,8 +1,9 @@
 /** Reads `generateContent` and `streamGenerateContent`. */
 import type { LlmRequest, LlmToolCall, LlmToolResult, NewestTurn } from '#contracts';
 import { CallIndex, type CollectCalls } from '../call-index.js';
-import { collectDigests, resultTextOf, textOf } from '../content-parts.js';
+import { collectDigests, resultTextOf, textOf, textsOf } from '../content-parts.js';
 import { emptyTurn, findNewest } from '../newest-turn.js';
+import { askedOf, Opening } from '../opening.js';
 import { asBound, asJsonText, asModel, asRecord, asText, type JsonRecord } from '../read-json.js';
 import { field, functionCallOf, functionResponseOf, listOf, readFunctionCall, readPart } from './fields.js';
 import { readGeminiPath } from './path.js';
@@ -15,12 +16,14 @@ export function readGeminiRequest(body: unknown, path: string): LlmRequest {
   const each = asBound(field(config, 'maxOutputTokens', 'max_output_tokens'));
   const candidates = asBound(field(config, 'candidateCount', 'candidate_count')) ?? 1;
   const target = readGeminiPath(path);
+  const opening = new Opening();
+  for (const value of contents) if (isUser(value)) opening.addUser(asRecord(value)?.parts, readPart);
   return {
     dialect: 'gemini',
     model: asModel(target?.model) ?? asModel(request.model),
     stream: target?.stream ?? false,
     system_text: textOf(asRecord(system)?.parts ?? system, readPart),
-    first_user_text: textOf(asRecord(contents.find(isUser))?.parts, readPart),
+    first_user_text: opening.firstUserText,
     newest: readNewest(contents),
     output_tokens_max: each === null ? null : asBound(each * candidates),
     choice_count: candidates,
@@ -44,15 +47,14 @@ function readNewest(contents: readonly unknown[]): NewestTurn {
   for (let index = start; index < end; index++) {
     const content = asRecord(contents[index]);
     if (!content) continue;
-    const text = textOf(content.parts, readPart);
-    if (text !== '') texts.push(text);
+    texts.push(...textsOf(content.parts, readPart));
     collectDigests(content.parts, readPart, turn.attachment_digests);
     for (const value of listOf(content.parts)) {
       const response = functionResponseOf(asRecord(value) ?? {});
       if (response) turn.tool_results.push(readResponse(response, answered, turn.attachment_digests));
     }
   }
-  turn.user_text = texts.join('\n');
+  turn.user_text = askedOf(texts, turn.tool_results.length === 0);
   return turn;
 }
 

@@ -53,9 +53,10 @@ describe('Chat Completions requests', () => {
     const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } };
     const { newest, first_user_text, system_text } = read([
       { role: 'system', content: 'one' },
+      { role: 'developer', content: [{ type: 'text', text: 'two' }] },
       { role: 'user', content: 'old' },
       { role: 'assistant', content: 'answer' },
-      { role: 'developer', content: [{ type: 'text', text: 'two' }] },
+      { role: 'developer', content: 'three, on the way' },
       { role: 'user', content: 'new' },
       { role: 'user', content: [{ type: 'text', text: 'a' }, image, { type: 'text', text: 'b' }, image] },
     ]);

@@ -1,9 +1,10 @@
 /** Reads `POST /chat/completions`. */
 import type { LlmRequest, NewestTurn } from '#contracts';
 import { CallIndex, type CollectCalls } from '../call-index.js';
-import { collectDigests, resultTextOf, textOf } from '../content-parts.js';
+import { collectDigests, resultTextOf, textOf, textsOf } from '../content-parts.js';
 import { endUser } from '../end-user.js';
 import { emptyTurn, findNewest } from '../newest-turn.js';
+import { askedOf, Opening } from '../opening.js';
 import { asBound, asList, asModel, asRecord, asText, type JsonRecord } from '../read-json.js';
 import { triedCount } from '../tried-count.js';
 import { readChatCall, readChatPart } from './parts.js';
@@ -11,21 +12,21 @@ import { readChatCall, readChatPart } from './parts.js';
 export function readChatRequest(body: unknown): LlmRequest {
   const request = asRecord(body) ?? {};
   const messages = asList(request.messages);
-  const system: string[] = [];
+  const opening = new Opening();
   const choices = triedCount(request);
-  let firstUser: string | null = null;
   for (const value of messages) {
     const message = asRecord(value);
     if (message?.role === 'system' || message?.role === 'developer') {
-      system.push(textOf(message.content, readChatPart));
-    } else if (message?.role === 'user') firstUser ??= textOf(message.content, readChatPart);
+      opening.addSystem(textOf(message.content, readChatPart));
+    } else if (message?.role === 'user') opening.addUser(message.content, readChatPart);
+    else if (message && isModel(message) && opening.isOver) break;
   }
   return {
     dialect: 'openai-chat',
     model: asModel(request.model),
     stream: request.stream === true,
-    system_text: system.join('\n'),
-    first_user_text: firstUser ?? '',
+    system_text: opening.systemText,
+    first_user_text: opening.firstUserText,
     end_user: endUser(request),
     newest: readNewest(messages),
     output_tokens_max: asBound(outputTokensMax(request) * choices),
@@ -46,8 +47,7 @@ function readNewest(messages: readonly unknown[]): NewestTurn {
   for (let index = start; index < end; index++) {
     const message = asRecord(messages[index]);
     if (message?.role === 'user') {
-      const text = textOf(message.content, readChatPart);
-      if (text !== '') texts.push(text);
+      texts.push(...textsOf(message.content, readChatPart));
       collectDigests(message.content, readChatPart, turn.attachment_digests);
     } else if (message?.role === 'tool' || message?.role === 'function') {
       turn.tool_results.push({
@@ -57,7 +57,7 @@ function readNewest(messages: readonly unknown[]): NewestTurn {
       });
     }
   }
-  turn.user_text = texts.join('\n');
+  turn.user_text = askedOf(texts, turn.tool_results.length === 0);
   return turn;
 }
 

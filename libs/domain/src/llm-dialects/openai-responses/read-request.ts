@@ -1,30 +1,33 @@
 /** Reads `POST /responses`, whole conversations and continuations (`previous_response_id`) alike. */
 import type { LlmRequest, NewestTurn } from '#contracts';
 import { CallIndex, type CollectCalls } from '../call-index.js';
-import { collectDigests, resultTextOf, textOf } from '../content-parts.js';
+import { collectDigests, resultTextOf, textOf, textsOf } from '../content-parts.js';
 import { endUser } from '../end-user.js';
 import { continuedTurn, emptyTurn, startOfTurn } from '../newest-turn.js';
+import { askedOf, Opening } from '../opening.js';
 import { asBound, asList, asModel, asName, asRecord, asText, type JsonRecord } from '../read-json.js';
 import { isMessage, isModelItem, isResultItem, readCallItem, readResponsesPart } from './items.js';
 
 export function readResponsesRequest(body: unknown): LlmRequest {
   const request = asRecord(body) ?? {};
   const input = inputItems(request.input);
-  const system = [asText(request.instructions)].filter((text) => text !== '');
-  let firstUser: string | null = null;
+  const opening = new Opening();
+  opening.addSystem(asText(request.instructions));
   for (const value of input) {
     const item = asRecord(value);
-    if (!item || !isMessage(item)) continue;
+    if (!item) continue;
+    if (opening.isOver && isModelItem(item)) break;
+    if (!isMessage(item)) continue;
     if (item.role === 'system' || item.role === 'developer') {
-      system.push(textOf(item.content, readResponsesPart));
-    } else if (item.role === 'user') firstUser ??= textOf(item.content, readResponsesPart);
+      opening.addSystem(textOf(item.content, readResponsesPart));
+    } else if (item.role === 'user') opening.addUser(item.content, readResponsesPart);
   }
   return {
     dialect: 'openai-responses',
     model: asModel(request.model),
     stream: request.stream === true,
-    system_text: system.join('\n'),
-    first_user_text: firstUser ?? '',
+    system_text: opening.systemText,
+    first_user_text: opening.firstUserText,
     end_user: endUser(request),
     continues: asName(request.previous_response_id),
     is_kept: true,
@@ -49,8 +52,7 @@ function readNewest(input: readonly unknown[]): NewestTurn {
     if (!item) continue;
     if (isMessage(item)) {
       if (item.role !== 'user') continue;
-      const text = textOf(item.content, readResponsesPart);
-      if (text !== '') texts.push(text);
+      texts.push(...textsOf(item.content, readResponsesPart));
       collectDigests(item.content, readResponsesPart, turn.attachment_digests);
     } else if (isResultItem(item)) {
       turn.tool_results.push({
@@ -61,7 +63,7 @@ function readNewest(input: readonly unknown[]): NewestTurn {
       });
     }
   }
-  turn.user_text = texts.join('\n');
+  turn.user_text = askedOf(texts, turn.tool_results.length === 0);
   return turn;
 }
 

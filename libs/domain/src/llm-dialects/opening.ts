@@ -1,0 +1,62 @@
+/**
+ * How a conversation began: what its client told the model, and what it was asked first. Coding agents of the command line put
+ * their surroundings in front of the question, in a part or a message of their own: nobody asked those, and they are the same
+ * whatever is asked.
+ */
+import { type ReadPart, textsOf } from './content-parts.js';
+
+/** Claude Code's, Codex's and Gemini CLI's. */
+const SURROUNDINGS = /\s*<(system-reminder|environment_context|session_context)>/y;
+
+/** Whether there is anything but surroundings in it. */
+function isAsked(text: string): boolean {
+  let end = 0;
+  for (;;) {
+    SURROUNDINGS.lastIndex = end;
+    const name = SURROUNDINGS.exec(text)?.[1];
+    if (name === undefined) return end === 0 || text.slice(end).trim() !== '';
+    const closing = `</${name}>`;
+    const at = text.indexOf(closing, end);
+    if (at === -1) return true;
+    end = at + closing.length;
+  }
+}
+
+/** What of the parts was asked; of surroundings alone all, unless something else came with them. */
+export function askedOf(texts: readonly string[], isAlone = true): string {
+  const asked = texts.filter(isAsked);
+  return (asked.length === 0 && isAlone ? texts : asked).join('\n');
+}
+
+export class Opening {
+  readonly #system: string[] = [];
+  readonly #user: string[] = [];
+  #isAsked = false;
+
+  addSystem(text: string): void {
+    this.#system.push(text);
+  }
+
+  /** Of a user's message; after the first that asks something there is nothing to add. */
+  addUser(content: unknown, readPart: ReadPart): void {
+    if (this.#isAsked) return;
+    const texts = textsOf(content, readPart);
+    this.#user.push(...texts);
+    this.#isAsked = texts.length === 0 || texts.some(isAsked);
+  }
+
+  /** What the model says from now on, and what it is told, is no part of it: a reminder on the way begins no other conversation. */
+  get isOver(): boolean {
+    return this.#isAsked;
+  }
+
+  /** "" for none. */
+  get systemText(): string {
+    return this.#system.filter((text) => text !== '').join('\n');
+  }
+
+  /** "" for none. */
+  get firstUserText(): string {
+    return askedOf(this.#user);
+  }
+}

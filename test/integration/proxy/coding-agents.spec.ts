@@ -1,0 +1,135 @@
+/**
+ * What coding agents of the command line send, by the shape of their requests: each puts its surroundings in front of the
+ * question, and none knows of Observatory.
+ */
+import type { ServerResponse } from 'node:http';
+import { describe, expect, test } from 'vitest';
+import { AGENT_KEY } from '../start-gateway.js';
+import { gateway, startOneGateway, upstream, upstreamsAt } from '../start-one-gateway.js';
+import { anthropic, gemini, openaiResponses, type Reply, type Vendor } from './vendors.js';
+
+startOneGateway(upstreamsAt);
+
+const QUESTION = 'Check the nightly build.';
+const DONE: Reply = { text: 'The build is fine.' };
+
+interface SessionRow {
+  session_id: string;
+  step_count: number;
+  last_intent: string;
+}
+
+/** Sent as the agent does: one POST below its base URL. */
+async function send(agent: string, vendor: Vendor, path: string, body: object, reply: Reply = DONE) {
+  upstream.script((call, response: ServerResponse) => vendor.answer(call, response, reply));
+  const answer = await fetch(`${gateway.url}/agents/${agent}/proxy/${vendor.upstream}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${AGENT_KEY}` },
+    body: JSON.stringify(body),
+  });
+  return { decision: answer.headers.get('x-observatory-decision'), text: await answer.text() };
+}
+
+const sessionsOf = async (agent: string): Promise<SessionRow[]> =>
+  (await gateway.operator('GET', `/v1/sessions?agent_id=${agent}`)).body.items;
+const stepsOf = async (agent: string) => (await sessionsOf(agent)).map(({ step_count }) => step_count);
+const intentsOf = async (agent: string) => (await sessionsOf(agent)).map(({ last_intent }) => last_intent);
+
+describe('Claude Code', () => {
+  const messages = (question: string): object[] => [
+    {
+      role: 'user',
+      content: [
+        { type: 'text', text: '<system-reminder>\nToday is the 27th.\n</system-reminder>\n\n' },
+        { type: 'text', text: question },
+      ],
+    },
+    { role: 'system', content: 'Kinds of agents: Explore, Plan.' },
+  ];
+  const ask = (agent: string, said: object[], reply?: Reply) =>
+    send(
+      agent,
+      anthropic,
+      '/v1/messages?beta=true',
+      { model: 'm', max_tokens: 100, system: 'You are a coding agent.', messages: said },
+      reply,
+    );
+  const ran = (step: number): object[] => [
+    { role: 'assistant', content: [{ type: 'tool_use', id: `t${step}`, name: 'Bash', input: { step } }] },
+    {
+      role: 'user',
+      content: [{ type: 'tool_result', tool_use_id: `t${step}`, content: `step ${step}` }],
+    },
+  ];
+
+  test('a run stays one session when the client reminds the model of something on the way', async () => {
+    const reminder = { role: 'system', content: 'The task tools were not used recently.' };
+    const said = messages(QUESTION);
+    for (let step = 0; step < 6; step += 1) {
+      await ask('reminded', said, { toolCall: { name: 'Bash', arguments: { step } } });
+      said.push(...ran(step));
+      if (step % 2 === 1) said.push(reminder);
+    }
+    await ask('reminded', said);
+    await expect.poll(() => stepsOf('reminded')).toEqual([7]);
+  });
+
+  test('its session is called by the question, not by what the client put in front', async () => {
+    await ask('named', messages(QUESTION));
+    await expect.poll(() => intentsOf('named')).toEqual([QUESTION]);
+  });
+});
+
+describe('Codex', () => {
+  const context =
+    '<environment_context>\n  <cwd>/srv/app</cwd>\n  <shell>bash</shell>\n</environment_context>';
+  const message = (role: string, text: string) => ({
+    type: 'message',
+    role,
+    content: [{ type: 'input_text', text }],
+  });
+  const opening = (question: string): object[] => [
+    message('developer', 'You are a coding agent.'),
+    message('user', context),
+    message('user', question),
+  ];
+  const ask = (agent: string, run: string, input: object[], reply?: Reply) =>
+    send(
+      agent,
+      openaiResponses,
+      '/v1/responses',
+      { model: 'm', store: false, prompt_cache_key: run, input },
+      reply,
+    );
+
+  test('its session is called by the question, not by where the client runs', async () => {
+    await ask('asked', 'run', opening(QUESTION));
+    await expect.poll(() => intentsOf('asked')).toEqual([QUESTION]);
+  });
+});
+
+describe('Gemini CLI', () => {
+  const context = { text: '<session_context>\nThis is the Gemini CLI.\n</session_context>' };
+  const ask = (agent: string, contents: object[]) =>
+    send(agent, gemini, '/v1beta/models/m:generateContent', {
+      systemInstruction: { parts: [{ text: 'Say how hard the task is.' }] },
+      contents,
+    });
+  const routed = (question: string) => [
+    { role: 'user', parts: [context] },
+    { role: 'user', parts: [{ text: question }] },
+  ];
+
+  test('two questions to its router are two sessions, each called by its own', async () => {
+    await ask('router', routed('What does alpha do?'));
+    await ask('router', routed('Why is the sky blue?'));
+    await expect
+      .poll(async () => (await intentsOf('router')).sort())
+      .toEqual(['What does alpha do?', 'Why is the sky blue?']);
+  });
+
+  test('its session is called by the question, not by what the client put in front', async () => {
+    await ask('chat', [{ role: 'user', parts: [context, { text: QUESTION }] }]);
+    await expect.poll(() => intentsOf('chat')).toEqual([QUESTION]);
+  });
+});
