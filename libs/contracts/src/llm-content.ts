@@ -50,7 +50,7 @@ export interface LlmRequest {
   system_text: string;
   /** Without what a client puts in front about its surroundings, where it asks anything. */
   first_user_text: string;
-  /** For whom the agent asks, where the client says so (`user`, `safety_identifier`, `metadata.user_id`). */
+  /** For whom the agent asks, where the client says so (`user`, `safety_identifier`, `prompt_cache_key`, `metadata.user_id`). */
   end_user?: string | null;
   /** Id of the vendor's earlier answer that this request goes on from; it brings no earlier messages itself. */
   continues?: string | null;

@@ -102,6 +102,14 @@ describe('Codex', () => {
       reply,
     );
 
+  test('a job that asks the same in each of its runs is no loop: the client names the run', async () => {
+    const decisions = [];
+    for (let run = 0; run < 8; run += 1)
+      decisions.push((await ask('nightly', `run-${run}`, opening(QUESTION))).decision);
+    expect(decisions).toEqual(Array(8).fill('forwarded'));
+    await expect.poll(() => stepsOf('nightly')).toEqual(Array(8).fill(1));
+  });
+
   test('its session is called by the question, not by where the client runs', async () => {
     await ask('asked', 'run', opening(QUESTION));
     await expect.poll(() => intentsOf('asked')).toEqual([QUESTION]);
