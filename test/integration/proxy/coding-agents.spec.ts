@@ -114,6 +114,33 @@ describe('Codex', () => {
     await ask('asked', 'run', opening(QUESTION));
     await expect.poll(() => intentsOf('asked')).toEqual([QUESTION]);
   });
+
+  const outputOf = (serial: number, status: string, output: string) =>
+    `Chunk ID: ${(0xc0de00 + serial).toString(16)}\nWall time: 0.0${serial} seconds\n${status}\nOutput:\n${output}`;
+  const toolSteps = async (agent: string, status: string, output: string) => {
+    const input = opening(QUESTION);
+    const call = { name: 'exec_command', arguments: { cmd: 'make' } };
+    const decisions = [];
+    for (let step = 0; step < 7; step += 1) {
+      decisions.push((await ask(agent, 'run', input, { toolCall: call })).decision);
+      const { name, arguments: args } = call;
+      input.push(
+        { type: 'function_call', call_id: `c${step}`, name, arguments: JSON.stringify(args) },
+        { type: 'function_call_output', call_id: `c${step}`, output: outputOf(step, status, output) },
+      );
+    }
+    return decisions;
+  };
+
+  test('one that runs the same command for ever is stopped, although the client numbers and times each run', async () => {
+    const decisions = await toolSteps('looper', 'Process exited with code 2', 'make: no rule');
+    expect(decisions.slice(0, 5)).toEqual([...Array(4).fill('forwarded'), 'killed']);
+  });
+
+  test('one that waits for a command that still runs goes on', async () => {
+    const decisions = await toolSteps('waiter', 'Process running with session ID 7', '');
+    expect(decisions).toEqual(Array(7).fill('forwarded'));
+  });
 });
 
 describe('Gemini CLI', () => {

@@ -53,6 +53,32 @@ describe('isSimilarPrompt', () => {
   });
 });
 
+describe('what a shell writes around an output', () => {
+  const codex = (serial: string, status: string, output: string) =>
+    `Chunk ID: ${serial}\nWall time: 0.0${serial} seconds\n${status}\nOutput:\n${output}`;
+  const gemini = (serial: string, output: string) =>
+    `<untrusted_context>\nOutput: ${output}\nProcess Group PGID: ${serial}\n</untrusted_context>`;
+  const areSimilar = (one: string, other: string) =>
+    isSimilarPrompt(
+      print({ tool_results: [came('shell', one)] }),
+      print({ tool_results: [came('shell', other)] }),
+    );
+
+  it('makes no difference once the command has ended; the output does', () => {
+    const ended = 'Process exited with code 0';
+    expect(areSimilar(codex('41', ended, '3 failed'), codex('42', ended, '3 failed'))).toBe(true);
+    expect(areSimilar(codex('41', ended, '3 failed'), codex('42', ended, '2 failed'))).toBe(false);
+    expect(areSimilar(gemini('41', '3 failed'), gemini('42', '3 failed'))).toBe(true);
+    expect(areSimilar(gemini('41', '3 failed'), gemini('41', '2 failed'))).toBe(false);
+  });
+
+  it('is the news of a command that still runs, and an output of its own in the middle of one', () => {
+    const running = 'Process running with session ID 7';
+    expect(areSimilar(codex('41', running, ''), codex('42', running, ''))).toBe(false);
+    expect(areSimilar('a\nProcess Group PGID: 41\nb', 'a\nProcess Group PGID: 42\nb')).toBe(false);
+  });
+});
+
 describe('promptDistance', () => {
   const near = print({ user_text: 'compile the module and run it' });
   const far = print({ user_text: 'write a poem about the sea' });

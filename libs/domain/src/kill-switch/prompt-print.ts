@@ -4,8 +4,8 @@
  * message has ten different prints.
  *
  * - The user's text is compared normalised.
- * - A tool result is compared as it is, and together with the call it answers: two files that both come back as "ok"
- *   are two steps. Two results are similar when their words are nearly the same *and* every digit is the same: from
+ * - A tool result is compared as it is, but for what the agent's own shell writes around it, and together with the call
+ *   it answers: two files that both come back as "ok" are two steps. Two results are similar when their words are nearly the same *and* every digit is the same: from
  *   41 % to 42 % is progress, also in the middle of a long page where the SimHash alone would not see it, while a
  *   result that only renames a temporary file is still the same answer.
  * - Images and files count as the same only when they are the same bytes, and so does an answer that is to be gone on with:
@@ -20,6 +20,7 @@ import {
   type RawFingerprint,
   rawFingerprint,
 } from './fingerprint.js';
+import { withoutRunMarks } from './run-marks.js';
 import { toolCallKey } from './tool-call-key.js';
 
 /** Results of one turn that are compared one by one; more are compared by their number only. */
@@ -51,7 +52,7 @@ export function promptPrint({ newest }: LlmRequest, madeCallKeys: readonly strin
   const callKeyOf = keysOfCalls();
   const prints = results.slice(0, RESULT_COUNT_MAX).map((result, index) => ({
     callKey: callKeyOf(result) ?? (areInOrder ? (madeCallKeys[index] ?? null) : null),
-    result: rawFingerprint(result.text),
+    result: rawFingerprint(withoutRunMarks(result.text)),
   }));
   const byKey = (one: ResultPrint, other: ResultPrint) => compare(one.callKey ?? '', other.callKey ?? '');
   return {
