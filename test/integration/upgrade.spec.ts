@@ -1,6 +1,6 @@
 /** Requests that offer another protocol, as Java's HTTP client and `curl --http2` do: the offer is ignored, the request is not. */
 import { once } from 'node:events';
-import { get } from 'node:http';
+import { get, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
 import { buildDecisionLog, respondJson } from '#testing';
@@ -172,10 +172,11 @@ test('a WebSocket through the proxy, which no guard could read, is refused in wo
     'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
     authorization: `Bearer ${AGENT_KEY}`,
   };
-  const status = await new Promise((resolve, reject) => {
-    const request = get(`${gateway.url}/proxy/openai/v1/realtime?model=gpt-realtime`, { headers: handshake });
-    request.on('response', (response) => resolve(response.resume().statusCode)).on('error', reject);
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    const request = get(`${gateway.url}/proxy/openai/v1/responses`, { headers: handshake });
+    request.on('response', (response) => resolve(response.resume())).on('error', reject);
   });
-  expect(status).toBe(400);
+  // At any other status Codex ends, or knocks six times more before it takes HTTP.
+  expect(answer).toMatchObject({ statusCode: 426, headers: { upgrade: 'HTTP/1.1' } });
   expect(upstream.calls).toHaveLength(0);
 });

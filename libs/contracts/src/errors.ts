@@ -65,6 +65,10 @@ export const ERRORS = {
     status: 415,
     text: 'Send the body as application/json; DecisionLogs also as application/x-ndjson, plain, gzip, deflate or br.',
   },
+  websocket_refused: {
+    status: 426,
+    text: 'The proxy carries no WebSockets, since no guard could read them. Use the HTTP API.',
+  },
   headers_too_large: { status: 431, text: "The request's headers are larger than this server takes." },
   schema_violation: { status: 422, text: 'The message does not fit the schema.' },
   invalid_fields: { status: 422, text: 'Some fields are missing or invalid.' },

@@ -41,7 +41,10 @@ export const identifyStep = ({ authenticate, agentFor, upstreams }: IdentifyPart
   run(call: ProxyCall): Verdict | undefined {
     const { headers } = call.incoming;
     if (isEmbedding(headers)) return NAVIGATION;
-    if (headers['sec-websocket-key'] !== undefined) return WEBSOCKET;
+    if (headers['sec-websocket-key'] !== undefined) {
+      call.answerHeaders = { upgrade: 'HTTP/1.1' };
+      return WEBSOCKET;
+    }
     if (call.incoming.method === 'TRACE') return TRACE;
     if (isPreflight(call.incoming)) return PREFLIGHT;
     const ownKey = text(headers[HEADERS.agentKey]);
@@ -119,10 +122,8 @@ const PREFLIGHT = refused(
   'origin_refused',
   'No page of another origin may call the proxy: whoever opens it could read its agent key. Call the proxy from a server, or from a page of its own origin.',
 );
-const WEBSOCKET = refused(
-  'invalid_request',
-  'The proxy carries no WebSockets, since no guard could read them. Use the HTTP API.',
-);
+/** Codex goes on over HTTP at this status alone. */
+const WEBSOCKET = refused('websocket_refused');
 const TRACE = refused(
   'invalid_request',
   "The proxy passes no TRACE on: the answer is the request as it arrived, with the gateway's key in it.",
