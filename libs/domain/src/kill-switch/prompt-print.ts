@@ -5,9 +5,9 @@
  *
  * - The user's text is compared normalised.
  * - A tool result is compared as it is, but for what the agent's own shell writes around it, and together with the call
- *   it answers: two files that both come back as "ok" are two steps. Two results are similar when their words are nearly the same *and* every digit is the same: from
- *   41 % to 42 % is progress, also in the middle of a long page where the SimHash alone would not see it, while a
- *   result that only renames a temporary file is still the same answer.
+ *   it answers: two files that both come back as "ok" are two steps. Two results are similar when their words are nearly
+ *   the same *and* every digit is the same: from 41 % to 42 % is progress, also in the middle of a long page where the
+ *   SimHash alone would not see it, while a result that only renames a temporary file is still the same answer.
  * - Images and files count as the same only when they are the same bytes, and so does an answer that is to be gone on with:
  *   one that has grown by a word since is progress.
  */
