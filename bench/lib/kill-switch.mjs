@@ -88,6 +88,8 @@ export function timeDecisions(kind, chars, rounds) {
       at_ms: id,
       request: requestOf(text),
       is_retry: false,
+      role: '',
+      wordsSince: () => '',
     });
     const us = (performance.now() - startedAt) * 1_000;
     if (found !== 'forward') throw new Error('fired on texts that are all different');
@@ -126,6 +128,8 @@ export function bytesPerEntry(promptChars, answerChars) {
         at_ms: n,
         request: requestOf(textOf('prose', promptChars, random)),
         is_retry: false,
+        role: '',
+        wordsSince: () => '',
       };
       windows.observe(`${key}-${window}`, settings, observed);
       windows.recordAnswer(

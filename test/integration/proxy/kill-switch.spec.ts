@@ -8,7 +8,7 @@ import { deferred } from '#kernel';
 import { respondEvents, respondJson } from '#testing';
 import { AGENT_KEY } from '../start-gateway.js';
 import { gateway, startOneGateway, upstream, upstreamsAt } from '../start-one-gateway.js';
-import { always, openaiChat, VENDORS, type Vendor } from './vendors.js';
+import { always, openaiChat, openaiResponses, type ToolUse, VENDORS, type Vendor } from './vendors.js';
 
 startOneGateway(upstreamsAt);
 
@@ -203,6 +203,72 @@ describe('is not fired by', () => {
       expect(answer.headers.get('x-observatory-decision')).toBe('forwarded');
     }
     expect((await agentOf(agent)).policy.active).toBe(true);
+  });
+
+  describe.each([
+    ['in sessions that nobody named', {}],
+    ['in one named session', { 'x-observatory-session': 'crew' }],
+  ] as const)('a supervisor that sends its workers on nine errands, %s', (_, headers) => {
+    /** @param role also the system prompt */
+    const send = async (agent: string, role: string, path: string, conversation: object) => {
+      const answer = await fetch(`${gateway.url}/agents/${agent}/proxy/openai/v1/${path}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${AGENT_KEY}`, 'content-type': 'application/json', ...headers },
+        body: JSON.stringify({ model: 'gpt-4o-mini', instructions: role, ...conversation }),
+      });
+      expect([role, answer.headers.get('x-observatory-decision')]).toEqual([role, 'forwarded']);
+    };
+    const task = { role: 'user', content: 'Write a report about nine things.' };
+
+    test('as LangGraph does, which makes the call that hands back itself', async () => {
+      const agent = freshAgent('langgraph');
+      const made = (id: string, name: string) => ({
+        role: 'assistant',
+        content: '',
+        tool_calls: [{ id, type: 'function', function: { name, arguments: '{}' } }],
+      });
+      const came = (id: string, content: string) => ({ role: 'tool', tool_call_id: id, content });
+      const messages: object[] = [task];
+      for (const [errand, topic] of TOPICS.slice(0, 9).entries()) {
+        const worker = errand % 2 ? 'analyst' : 'researcher';
+        const sends = { name: `transfer_to_${worker}`, arguments: {} };
+        upstream.script(always(openaiChat, { toolCall: sends }));
+        const system = { role: 'system', content: 'You are the supervisor.' };
+        await send(agent, 'supervisor', 'chat/completions', { messages: [system, ...messages] });
+        messages.push(
+          made(`out-${errand}`, sends.name),
+          came(`out-${errand}`, `Successfully transferred to ${worker}`),
+        );
+        upstream.script(always(openaiChat, { text: `About "${topic}" nothing is known.` }));
+        const own = { role: 'system', content: `You are the ${worker}.` };
+        await send(agent, worker, 'chat/completions', { messages: [own, ...messages] });
+        messages.push(
+          { role: 'assistant', content: `About "${topic}" nothing is known.`, name: worker },
+          made(`back-${errand}`, 'transfer_back_to_supervisor'),
+          came(`back-${errand}`, 'Successfully transferred back to supervisor'),
+        );
+      }
+      expect((await agentOf(agent)).policy.active).toBe(true);
+    });
+
+    test("as OpenAI's Agents SDK does, whose workers make it", async () => {
+      const agent = freshAgent('agents-sdk');
+      const input: object[] = [task];
+      /** One turn of an agent, and what its call comes back with. */
+      const turn = async (role: string, name: string, args: ToolUse['arguments'], output: string) => {
+        upstream.script(always(openaiResponses, { toolCall: { name, arguments: args } }));
+        await send(agent, role, 'responses', { input });
+        const call_id = `call_${input.length}`;
+        input.push({ type: 'function_call', call_id, name, arguments: JSON.stringify(args) });
+        input.push({ type: 'function_call_output', call_id, output });
+      };
+      for (const topic of TOPICS.slice(0, 9)) {
+        await turn('boss', 'transfer_to_alpha', {}, '{"assistant":"alpha"}');
+        await turn('alpha', 'search', { topic }, `Nothing is known about "${topic}".`);
+        await turn('alpha', 'transfer_to_boss', {}, '{"assistant":"boss"}');
+      }
+      expect((await agentOf(agent)).policy.active).toBe(true);
+    });
   });
 
   test('fifty users who greet one bot', async () => {

@@ -18,10 +18,11 @@ export const answerPrint = ({ text, tool_calls }: LlmAnswer): AnswerPrint => ({
   callKeys: tool_calls.map(toolCallKey),
 });
 
+export const isEmptyAnswer = ({ text, calls }: AnswerPrint): boolean => text === null && calls === null;
+
 /** An empty answer is similar to nothing. */
 export function isSimilarAnswer(one: AnswerPrint, other: AnswerPrint): boolean {
   const isSame = (left: Fingerprint | null, right: Fingerprint | null) =>
     left === null ? right === null : isSimilar(left, right);
-  const isEmpty = one.text === null && one.calls === null;
-  return !isEmpty && isSame(one.text, other.text) && isSame(one.calls, other.calls);
+  return !isEmptyAnswer(one) && isSame(one.text, other.text) && isSame(one.calls, other.calls);
 }

@@ -9,9 +9,16 @@
  *                            its answer
  */
 import type { IncidentEvidence, LlmAnswer, LlmRequest, ScoreBreakdown } from '#contracts';
-import { type AnswerPrint, answerPrint } from './answer-print.js';
+import { type AnswerPrint, answerPrint, isEmptyAnswer } from './answer-print.js';
 import { type Excerpt, excerptOfAnswer, excerptOfRequest, excerptSize, redactedExcerpt } from './excerpt.js';
-import { isSimilarPrompt, type PromptPrint, promptDistance, promptPrint } from './prompt-print.js';
+import {
+  handedOver,
+  isSimilarPrompt,
+  type PromptPrint,
+  promptDistance,
+  promptPrint,
+  type ResultPrint,
+} from './prompt-print.js';
 import { type StepMatch, scoreRequest } from './score.js';
 
 /** One request as it comes to the kill switch. */
@@ -22,6 +29,10 @@ export interface ObservedRequest {
   request: LlmRequest;
   /** A client SDK's own retry: the same step, not another one. */
   is_retry: boolean;
+  /** Which of the agents that share the window asks; those that hand over to each other have system prompts of their own. */
+  role: string;
+  /** All words of the request's messages from that one on, without ids. Asked for where other agents had a turn. */
+  wordsSince: (messageCount: number) => string;
 }
 
 export type KillSwitchDecision =
@@ -40,6 +51,9 @@ interface Entry {
   /** Of its attempts the one that was answered first, then those under way: never empty. */
   callIds: readonly string[];
   atMs: number;
+  readonly role: string;
+  /** Messages its request had. */
+  readonly messageCount: number;
   readonly prompt: PromptPrint;
   answer: AnswerPrint | null;
   readonly excerpt: Excerpt;
@@ -66,7 +80,7 @@ export class KillSwitchWindow {
    */
   decide(observed: ObservedRequest, sizeMax: number, threshold: number): KillSwitchDecision {
     this.#cutTo(sizeMax);
-    const prompt = promptPrint(observed.request, this.#entries.at(-1)?.answer?.callKeys ?? []);
+    const prompt = this.#printOf(observed);
     const underWay = this.#latest((one) => one.answer === null && isSimilarPrompt(one.prompt, prompt));
     const retried = observed.is_retry && underWay === undefined ? this.#retriedBy(prompt) : null;
     this.#failed = null;
@@ -77,6 +91,8 @@ export class KillSwitchWindow {
     const entry = {
       callIds: [observed.call_id],
       atMs: observed.at_ms,
+      role: observed.role,
+      messageCount: observed.request.message_count,
       prompt,
       answer: null,
       excerpt: excerptOfRequest(observed.request),
@@ -127,6 +143,20 @@ export class KillSwitchWindow {
     }
     if (index === this.#entries.length - 1) this.#failed = entry.prompt;
     this.#remove(index);
+  }
+
+  /** The agent's own calls are in the window, since their answers are; those of one that handed over to it are another's. */
+  #printOf({ request, role, wordsSince }: ObservedRequest): PromptPrint {
+    const prompt = promptPrint(request, this.#entries.at(-1)?.answer?.callKeys ?? []);
+    const isOwn = ({ callKey }: ResultPrint) =>
+      callKey === null ||
+      this.#entries.some((one) => one.role === role && one.answer?.callKeys.includes(callKey));
+    if (prompt.results.length === 0 || prompt.results.some(isOwn)) return prompt;
+    const isBefore = (one: Entry) => one.role === role && one.messageCount < request.message_count;
+    // Not the first attempt of this very request.
+    const before = this.#latest((one) => one.answer !== null && isBefore(one));
+    if (!before?.answer || isEmptyAnswer(before.answer)) return prompt;
+    return handedOver(prompt, wordsSince(before.messageCount));
   }
 
   /**

@@ -36,6 +36,15 @@ const results = (...tool_results: ReturnType<typeof came>[]) => request({ tool_r
 const says = (text: string, ...tool_calls: LlmToolCall[]) =>
   buildLlmAnswer({ text, tool_calls, finish: tool_calls.length > 0 ? 'tool_calls' : 'stop' });
 
+interface ObserveOptions {
+  key?: string;
+  retry?: boolean;
+  id?: string;
+  role?: string;
+  /** Since the request before. */
+  said?: string;
+}
+
 describe('KillSwitchWindows', () => {
   let clock: FakeClock;
   let windows: KillSwitchWindows;
@@ -49,10 +58,20 @@ describe('KillSwitchWindows', () => {
     lastId = 0;
   });
 
-  const observe = (what: LlmRequest, { key = KEY, retry = false, id = `call-${++lastId}` } = {}) =>
-    windows.observe(key, settings, { call_id: id, at_ms: clock.nowMs(), request: what, is_retry: retry });
+  const observe = (
+    what: LlmRequest,
+    { key = KEY, retry = false, id = `call-${++lastId}`, role = '', said = '' }: ObserveOptions = {},
+  ) =>
+    windows.observe(key, settings, {
+      call_id: id,
+      at_ms: clock.nowMs(),
+      request: what,
+      is_retry: retry,
+      role,
+      wordsSince: () => said,
+    });
   /** A request and its answer. */
-  const step = (what: LlmRequest, answer: LlmAnswer, options: { key?: string; retry?: boolean } = {}) => {
+  const step = (what: LlmRequest, answer: LlmAnswer, options: Omit<ObserveOptions, 'id'> = {}) => {
     const decision = observe(what, options);
     if (decision.kind === 'forward') windows.recordAnswer(options.key ?? KEY, `call-${lastId}`, answer);
     return decision;
@@ -114,6 +133,60 @@ describe('KillSwitchWindows', () => {
         step(n === 1 ? ask('Read a.ts') : results(came(made, 'no such file')), says('', made));
       // At request 5: 3 equal turns before, 2 answers equal to the latest, 3 equal calls: 3 + 4 + 4.5.
       expect(run(9, take)).toEqual({ scores: [0, 0, 2.5, 7, 11.5], stoppedAt: 5 });
+    });
+
+    describe('of a supervisor to whom its workers hand back with one and the same call', () => {
+      const delegates = says('', call('transfer_to_worker'));
+      /** @param told by the worker */
+      const handBack = (n: number, told: string, options: ObserveOptions = {}) => {
+        const back = results(came(call('transfer_back'), 'Successfully transferred back'));
+        const said = `transfer_to_worker {} ${told} transfer_back {} Successfully transferred back`;
+        return step({ ...back, message_count: 2 + 3 * n }, delegates, { said, ...options });
+      };
+
+      it('is 0 as long as they tell something else', () => {
+        step(ask('Write the report'), delegates);
+        const topics = [...'abcdefghijkl'].map((letter) => letter.repeat(5));
+        expect(run(12, (n) => handBack(n, `the chapter about ${topics[n - 1]} is done`))).toEqual({
+          scores: Array(12).fill(0),
+          stoppedAt: null,
+        });
+      });
+
+      it('tells figures apart', () => {
+        step(ask('Count them'), delegates);
+        expect(run(12, (n) => handBack(n, `there are ${n} of them in the house`)).stoppedAt).toBeNull();
+      });
+
+      it('is 3n - 5 where they tell the same, which no call of its own repeats', () => {
+        step(ask('Write the report'), delegates);
+        expect(run(9, (n) => handBack(n, 'I could not find the file.'))).toEqual({
+          scores: [0, 1, 4, 7, 10, 13],
+          stoppedAt: 6,
+        });
+      });
+
+      it('is 0 in one session with its workers, whose answers hold that call', () => {
+        const handsBack = says('', call('transfer_back'));
+        const topics = [...'abcdefghi'].map((letter) => letter.repeat(5));
+        step(ask('Write the report'), delegates, { role: 'supervisor' });
+        const take = (n: number) => {
+          const told = `the chapter about ${topics[n - 1]} is done`;
+          const sent = results(came(call('transfer_to_worker'), 'Successfully transferred'));
+          const work = { ...sent, message_count: 1 + 3 * n };
+          const decision = step(work, handsBack, { role: 'worker', said: told });
+          if (decision.kind === 'block') return decision;
+          return handBack(n, told, { role: 'supervisor' });
+        };
+        expect(run(9, take).stoppedAt).toBeNull();
+      });
+
+      it('takes a retry for the step it tries again', () => {
+        step(ask('Write the report'), delegates);
+        handBack(1, 'I could not find the file.');
+        const retried = handBack(1, 'I could not find the file.', { retry: true });
+        expect(retried.breakdown.score).toBe(0);
+      });
     });
 
     it('[KS-7.1] counts a repeated call among changing ones alone: 1.5 each', () => {

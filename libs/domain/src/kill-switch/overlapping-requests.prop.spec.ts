@@ -28,7 +28,14 @@ function agent() {
   return {
     ask(question: string) {
       serial += 1;
-      const observed = { call_id: `${serial}`, at_ms: 0, request: request(question), is_retry: false };
+      const observed = {
+        call_id: `${serial}`,
+        at_ms: 0,
+        request: request(question),
+        is_retry: false,
+        role: '',
+        wordsSince: () => '',
+      };
       const { kind, breakdown } = windows.observe(KEY, KILL_SWITCH_DEFAULTS, observed);
       return { id: `${serial}`, isStopped: kind === 'block', score: breakdown.score };
     },

@@ -10,6 +10,8 @@
  *   SimHash alone would not see it, while a result that only renames a temporary file is still the same answer.
  * - Images and files count as the same only when they are the same bytes, and so does an answer that is to be gone on with:
  *   one that has grown by a word since is progress.
+ * - Agents that hand over to each other write into one history. Of a result whose call another of them made, mostly the same
+ *   "transferred back" each time, all counts that was said since the request before.
  */
 import type { LlmRequest, LlmToolCall, LlmToolResult } from '#contracts';
 import {
@@ -41,6 +43,8 @@ export interface PromptPrint {
   readonly resultCount: number;
   /** With an answer that is to be gone on with, if any; "" without images or files. */
   readonly attachments: string;
+  /** What other agents did since the request before; then `results` is empty. Null where nobody else had a turn. */
+  readonly handover: RawFingerprint | null;
 }
 
 /**
@@ -61,8 +65,21 @@ export function promptPrint({ newest }: LlmRequest, madeCallKeys: readonly strin
     resultCount: results.length,
     attachments:
       rawFingerprint([...newest.attachment_digests, newest.continued ?? ''].join('\n'))?.exact ?? '',
+    handover: null,
   };
 }
+
+/**
+ * The same request where another agent made the calls that its results answer: no call of this one's, so none that it repeats.
+ *
+ * @param said all words since the request before, the results among them
+ */
+export const handedOver = (print: PromptPrint, said: string): PromptPrint => ({
+  ...print,
+  results: [],
+  resultCount: 0,
+  handover: rawFingerprint(said),
+});
 
 /** Of a call that many results answer, made once: its arguments may be as large as a request. */
 function keysOfCalls(): (result: LlmToolResult) => string | null {
@@ -78,14 +95,17 @@ function keysOfCalls(): (result: LlmToolResult) => string | null {
 const compare = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);
 
 /** Nothing to compare: no text, no attachment, no result with anything in it. */
-const isEmptyPrompt = ({ text, results, attachments }: PromptPrint): boolean =>
-  text === null && attachments === '' && results.every(({ result }) => result === null);
+const isEmptyPrompt = ({ text, results, attachments, handover }: PromptPrint): boolean =>
+  text === null && attachments === '' && handover === null && results.every(({ result }) => result === null);
 
 /** The same step again. An empty prompt is similar to nothing, itself included. */
 export function isSimilarPrompt(one: PromptPrint, other: PromptPrint): boolean {
   if (one.attachments !== other.attachments || one.resultCount !== other.resultCount) return false;
   if (one.text !== null || other.text !== null) {
     if (!isSimilar(one.text, other.text)) return false;
+  }
+  if (one.handover !== null || other.handover !== null) {
+    if (!isSimilarResult(one.handover, other.handover)) return false;
   }
   if (isEmptyPrompt(one) || isEmptyPrompt(other)) return false;
   return one.results.every((result, index) => {
@@ -109,7 +129,10 @@ const isSimilarResult = (one: RawFingerprint | null, other: RawFingerprint | nul
 export function promptDistance(one: PromptPrint, other: PromptPrint): number | null {
   if (isEmptyPrompt(one) || isEmptyPrompt(other) || one.results.length !== other.results.length) return null;
   if ((one.text === null) !== (other.text === null)) return null;
+  if ((one.handover === null) !== (other.handover === null)) return null;
   let distance = one.text && other.text ? hammingDistance(one.text, other.text) : 0;
+  if (one.handover && other.handover)
+    distance = Math.max(distance, hammingDistance(one.handover, other.handover));
   for (const [index, { result }] of one.results.entries()) {
     const match = other.results[index]?.result ?? null;
     if (result && match) distance = Math.max(distance, hammingDistance(result, match));

@@ -6,10 +6,13 @@ import type { Incident, IncidentEvidence, KillSwitchSettings, ScoreBreakdown } f
 import type { KillSwitchWindows } from '#domain/kill-switch';
 import type { IdSource } from '#kernel';
 import type { GatewayConfig } from '../../config/config.js';
+import { digestOf } from '../../semantic-loop/loop-check.js';
 import type { AgentDirectory } from '../agents/agent-directory.js';
 import type { IncidentDesk } from '../agents/incident-desk.js';
 import { windowKey } from '../agents/window-key.js';
 import type { ProxyCall, Verdict } from '../proxy-call.js';
+import { wordsSince } from '../requests/words-since.js';
+import { systemOf } from '../sessions/session-of-call.js';
 import type { Step } from '../step.js';
 
 export type KillResponse = GatewayConfig['killResponse'];
@@ -35,6 +38,8 @@ export const killSwitchStep = (parts: KillSwitchParts): Step => ({
       at_ms: call.startedAtMs,
       request: call.request,
       is_retry: call.isRetry,
+      role: roleOf(call),
+      wordsSince: (messageCount) => wordsSince(call.parsedBody(), messageCount),
     });
     call.killScore = decision.breakdown.score;
     if (decision.kind === 'forward') return undefined;
@@ -49,6 +54,10 @@ export const killSwitchStep = (parts: KillSwitchParts): Step => ({
     else parts.windows.drop(call.windowKey, call.id);
   },
 });
+
+/** Of a session that nobody named its system prompt is a part. */
+const roleOf = ({ isSessionInferred, sessionId, request }: ProxyCall): string =>
+  isSessionInferred ? (sessionId ?? '') : digestOf(systemOf(request?.system_text ?? ''));
 
 /**
  * Nobody named the session: its calls may be those of many users who open with the same words, and the cache, not the

@@ -10,6 +10,7 @@ import type { LoopDesk } from '../../semantic-loop/loop-desk.js';
 import type { SemanticLoopEvents } from '../../semantic-loop/semantic-loop-events.js';
 import type { AgentDirectory } from '../agents/agent-directory.js';
 import type { ProxyCall } from '../proxy-call.js';
+import { messagesOf } from '../requests/messages-of.js';
 import { takesWords } from '../requests/takes-words.js';
 import { systemOf } from '../sessions/session-of-call.js';
 import type { Step } from '../step.js';
@@ -119,8 +120,6 @@ async function checkPrompt(
 const MESSAGES_BACK_MAX = 64;
 /** Of looking back, in one turn of the event loop: most conversations take a tenth of it, and one of 64 MiB took many seconds. */
 const LOOK_BACK_MS_MAX = 50;
-/** Where the wire formats keep their messages. */
-const MESSAGE_LISTS = ['messages', 'contents', 'input'];
 
 /**
  * Whether this very conversation holds an earlier prompt. Conversations with the same opening share a session where
@@ -128,15 +127,18 @@ const MESSAGE_LISTS = ['messages', 'contents', 'input'];
  */
 function hasAsked(call: ProxyCall, similarPrompt: string): boolean {
   const body = call.parsedBody() as Record<string, unknown>;
-  const list = MESSAGE_LISTS.find((name) => Array.isArray(body[name]));
-  if (list === undefined || call.dialect === null) return false;
-  const messages = body[list] as { role?: unknown }[];
+  const found = messagesOf(body);
+  if (found === undefined || call.dialect === null) return false;
+  const messages = found.list as readonly { role?: unknown }[];
   let last = messages.length - 1;
   // Words put into the model's mouth come behind the newest prompt, which is not an earlier one.
   while (last > 0 && /^(?:assistant|model)$/.test(String(messages[last]?.role))) last -= 1;
   const untilMs = performance.now() + LOOK_BACK_MS_MAX;
   for (let end = last; end > 0 && end > last - MESSAGES_BACK_MAX && performance.now() < untilMs; end -= 1) {
-    const earlier = call.dialect.readRequest({ ...body, [list]: messages.slice(0, end) }, call.target.path);
+    const earlier = call.dialect.readRequest(
+      { ...body, [found.name]: messages.slice(0, end) },
+      call.target.path,
+    );
     const prompt = promptOf(earlier);
     if (prompt !== null && cutPrompt(excerptOf(prompt)) === similarPrompt) return true;
   }
