@@ -65,6 +65,8 @@ export interface LlmRequest {
   choice_count?: number;
   /** Messages in the request, of all roles. */
   message_count: number;
+  /** The call it demands of the only tool is its answer: no result will come. Absent: no. */
+  answers_in_tool?: boolean;
 }
 
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'filtered' | 'other';

@@ -41,6 +41,7 @@ test('reads what it let go of anew, and knows the rest without', () => {
     is_kept: false,
     asked: before?.newest.user_text,
     askedFirst: 'Where is it?',
+    answersInTool: false,
     mediaExcessBytes: 0,
   });
   expect(call.request).toEqual(before);

@@ -51,6 +51,8 @@ export interface RequestSummary
   /** How the newest question begins, "" if the turn is none; and the first one. */
   asked: string;
   askedFirst: string;
+  /** The tool call it demands is its answer. */
+  answersInTool: boolean;
   /** Of the body, what is no measure of its tokens. */
   mediaExcessBytes: number;
 }
@@ -247,6 +249,7 @@ function summaryOf(
     output_tokens_max,
     choice_count = 1,
     is_kept = false,
+    answers_in_tool: answersInTool = false,
     newest,
     first_user_text,
   }: LlmRequest,
@@ -255,7 +258,17 @@ function summaryOf(
   const asked = beginningOf(newest.user_text);
   // A first question is kept once.
   const askedFirst = first_user_text === newest.user_text ? asked : beginningOf(first_user_text);
-  return { model, stream, output_tokens_max, choice_count, is_kept, asked, askedFirst, mediaExcessBytes };
+  return {
+    model,
+    stream,
+    output_tokens_max,
+    choice_count,
+    is_kept,
+    asked,
+    askedFirst,
+    answersInTool,
+    mediaExcessBytes,
+  };
 }
 
 /** A part of a text would keep the whole of it. */

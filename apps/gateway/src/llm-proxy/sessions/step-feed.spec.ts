@@ -7,8 +7,9 @@ import {
   type StoredStep,
   sessionKey,
 } from '#contracts';
+import { dialectFor } from '#domain/llm-dialects';
 import { HOUR_MS } from '#kernel';
-import { buildDecisionLog, FakeClock } from '#testing';
+import { buildDecisionLog, buildLlmAnswer, FakeClock } from '#testing';
 import type { SteplessUse } from '../../decision-log/session-registry.js';
 import { buildProxyCall } from '../proxy-call.fixture.js';
 import { StepFeed } from './step-feed.js';
@@ -85,6 +86,31 @@ const sessionsMade = () => {
 };
 
 describe('steps made of calls', () => {
+  test.each([
+    ['openai', '/chat/completions', { type: 'function', function: { name: 'extract' } }],
+    ['openai', '/responses', { type: 'function', name: 'extract' }],
+    ['anthropic', '/v1/messages', { type: 'tool', name: 'extract' }],
+  ] as const)(
+    'wait for no result of a tool that only gives the answer its shape, at %s %s',
+    (kind, path, tool_choice) => {
+      const demand = (tools: object[]) => {
+        serial += 1;
+        const dialect = dialectFor(kind, 'POST', path);
+        const messages = [{ role: 'user', content: 'Whose invoice is this?' }];
+        const body = { model: 'm', messages, input: messages, tools, tool_choice };
+        const one = buildProxyCall({ id: `call-${serial}`, sessionId: `s${serial}`, path, dialect, body });
+        one.isAnswered = true;
+        const tool_calls = [{ id: null, name: 'extract', arguments: '{"name":"Bo"}' }];
+        one.answer = buildLlmAnswer({ text: '', tool_calls, finish: 'tool_calls' });
+        feed.noteAnswer(one);
+        feed.flush();
+        return made.splice(0).map(({ action }) => action.status);
+      };
+      expect(demand([{ name: 'extract' }])).toEqual(['success']);
+      expect(demand([{ name: 'extract' }, { name: 'search' }])).toEqual([]);
+    },
+  );
+
   test('are made for an agent that reports nothing, and of their own coming back is no report', () => {
     call({});
     expect(sessionsMade()).toEqual(['s']);

@@ -22,7 +22,7 @@ import { type Clock, FairLru, HOUR_MS } from '#kernel';
 import type { SteplessUse } from '../../decision-log/session-registry.js';
 import type { ProxyCall } from '../proxy-call.js';
 import { FairRate } from './fair-rate.js';
-import { intentOf, outputOf, type SoFar, stepOf } from './step-of-call.js';
+import { intentOf, outputOf, type SoFar, stepOf, waitsForResults } from './step-of-call.js';
 
 /** Of this and all else that is remembered here over all tenants, the one that has most gives way. */
 const SESSION_COUNT_MAX = 50_000;
@@ -149,7 +149,7 @@ export class StepFeed {
     const log = stepOf(call, conversation);
     conversation.lastCallId = call.id;
     this.#conversations.set(tenantId, sessionKey, conversation);
-    if (call.answer !== null && call.answer.tool_calls.length > 0) {
+    if (waitsForResults(call)) {
       conversation.open = { tenantId, log, sinceMs: this.#parts.clock.steadyMs() };
       this.#open.set(sessionKey, conversation);
     } else this.#push(tenantId, log);

@@ -35,10 +35,15 @@ export function intentOf(text: string): string {
 /** Of what a tool gave back, or the model answered. */
 export const outputOf = (text: string): string => redactedStart(text, OUTPUT_CHARS_MAX);
 
+/** Whether tools are to carry out what the model answered. */
+export const waitsForResults = ({ answer, summary }: ProxyCall): boolean =>
+  answer !== null && answer.tool_calls.length > 0 && !summary?.answersInTool;
+
 /** @param conversation with what this call asked and cost */
 export function stepOf(call: ProxyCall, conversation: SoFar): DecisionLog {
   const { answer, agentId, sessionId } = call;
   const toolCalls = answer?.tool_calls ?? [];
+  const isPending = waitsForResults(call);
   return {
     meta: {
       trace_id: call.id,
@@ -55,7 +60,7 @@ export function stepOf(call: ProxyCall, conversation: SoFar): DecisionLog {
     },
     cognition: { intent: conversation.asked || 'continue' },
     action: {
-      status: !call.wasHeard || answer?.failed ? 'failure' : toolCalls.length > 0 ? 'pending' : 'success',
+      status: !call.wasHeard || answer?.failed ? 'failure' : isPending ? 'pending' : 'success',
       ...(toolCalls.length > 0 && { tool_call: labelOfAll(toolCalls), ...inputOf(toolCalls) }),
       ...(toolCalls.length === 0 && answer !== null && { tool_output_summary: outputOf(answer.text) }),
       duration_ms: Math.round(call.durationMs),

@@ -59,6 +59,7 @@ describe('Messages requests', () => {
       },
       output_tokens_max: 1_024,
       message_count: 3,
+      answers_in_tool: false,
     });
   });
 

@@ -4,6 +4,7 @@ import { CallIndex, type CollectCalls } from '../call-index.js';
 import { collectDigests, resultTextOf, textOf, textsOf } from '../content-parts.js';
 import { emptyTurn, findNewest } from '../newest-turn.js';
 import { askedOf, Opening } from '../opening.js';
+import { isOutputTool } from '../output-tool.js';
 import { asBound, asList, asModel, asName, asRecord, asText, type JsonRecord } from '../read-json.js';
 import { readBlock, readToolUse } from './blocks.js';
 
@@ -30,6 +31,7 @@ export function readMessagesRequest(body: unknown): LlmRequest {
     newest: readNewest(messages),
     output_tokens_max: asBound(request.max_tokens),
     message_count: messages.length,
+    answers_in_tool: isOutputTool(request.tools, request.tool_choice),
   };
 }
 

@@ -46,6 +46,7 @@ describe('Chat Completions requests', () => {
       output_tokens_max: 800,
       choice_count: 1,
       message_count: 6,
+      answers_in_tool: false,
     });
   });
 

@@ -5,6 +5,7 @@ import { collectDigests, resultTextOf, textOf, textsOf } from '../content-parts.
 import { endUser } from '../end-user.js';
 import { emptyTurn, findNewest } from '../newest-turn.js';
 import { askedOf, Opening } from '../opening.js';
+import { isOutputTool } from '../output-tool.js';
 import { asBound, asList, asModel, asRecord, asText, type JsonRecord } from '../read-json.js';
 import { triedCount } from '../tried-count.js';
 import { readChatCall, readChatPart } from './parts.js';
@@ -32,6 +33,7 @@ export function readChatRequest(body: unknown): LlmRequest {
     output_tokens_max: asBound(outputTokensMax(request) * choices),
     choice_count: choices,
     message_count: messages.length,
+    answers_in_tool: isOutputTool(request.tools, request.tool_choice),
   };
 }
 

@@ -55,6 +55,7 @@ describe('Responses requests', () => {
       },
       output_tokens_max: 500,
       message_count: 8,
+      answers_in_tool: false,
     });
   });
 

@@ -5,6 +5,7 @@ import { collectDigests, resultTextOf, textOf, textsOf } from '../content-parts.
 import { endUser } from '../end-user.js';
 import { continuedTurn, emptyTurn, startOfTurn } from '../newest-turn.js';
 import { askedOf, Opening } from '../opening.js';
+import { isOutputTool } from '../output-tool.js';
 import { asBound, asList, asModel, asName, asRecord, asText, type JsonRecord } from '../read-json.js';
 import { isMessage, isModelItem, isResultItem, readCallItem, readResponsesPart } from './items.js';
 
@@ -35,6 +36,7 @@ export function readResponsesRequest(body: unknown): LlmRequest {
     newest: readNewest(input),
     output_tokens_max: asBound(request.max_output_tokens),
     message_count: input.length,
+    answers_in_tool: isOutputTool(request.tools, request.tool_choice),
   };
 }
 
