@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { SQLite, SqliteProxyStore, SqliteStore } from '#adapters/sqlite';
 import { systemClock } from '#kernel';
-import { buildCallRow, buildSessionView, buildStepRow, everyPage } from '#testing';
+import { buildCallRow, buildDecisionLog, buildSessionView, buildStepRow, everyPage } from '#testing';
 import {
   type Primitive,
   SESSION_COLUMNS,
@@ -19,6 +19,7 @@ import { SPEND_COLUMNS } from '../../libs/adapters/src/sqlite/proxy/proxy-protoc
 import { spendSums } from '../../libs/adapters/src/sqlite/proxy/spend-sums.js';
 import { pushSession } from '../../libs/adapters/src/sqlite/rows.js';
 import { MIGRATIONS, migrate } from '../../libs/adapters/src/sqlite/schema.js';
+import { startGateway } from './start-gateway.js';
 
 const CHILD = fileURLToPath(new URL('./store/die-migrating.mjs', import.meta.url));
 const WORKER_URL = new URL('../../dist/libs/adapters/src/sqlite/sqlite-worker.js', import.meta.url);
@@ -121,4 +122,46 @@ it('brings an older database up to date without losing a row, killed in each ste
   expect(await callCounts()).toEqual([40, 10, 10]);
   await store.close();
   expect(storedVersion()).toBe(MIGRATIONS.length);
+});
+
+/** The first version that was stored: what agents and operators had said, and nothing of the proxy. */
+function makeFirstDatabase(): void {
+  const database = new SQLite(join(folder, 'observatory.db'));
+  migrate(database, MIGRATIONS.slice(0, 1));
+  const addStep = database.prepare(
+    `INSERT INTO steps (${STEP_COLUMNS.join(', ')}, seq) VALUES (${marks(STEP_COLUMNS.length + 1)})`,
+  );
+  for (const [index, held] of ([0, 0, 1, 1] as const).entries()) {
+    const step = buildStepRow({ session_id: 'paused', trace_id: `t-${index}`, held });
+    addStep.run(
+      STEP_COLUMNS.map((column) => step[column]),
+      index + 1,
+    );
+  }
+  const control = `INSERT INTO controls (tenant_id, session_id, state, operator_id, reason, since_ms, expires_at_ms, cooperative,
+    directive_seq, directives) VALUES ('default', ?, ?, 'ada', 'look', 1, NULL, 0, 0, '[]')`;
+  database.prepare(control).run('paused', 'paused');
+  database.prepare(control).run('ended', 'terminated');
+  database.close();
+}
+
+it('a gateway on the folder of the first version says that it brings it up to date, and who was paused or ended still is', async () => {
+  makeFirstDatabase();
+  const gateway = await startGateway({ dataDir: folder });
+  const migrating = gateway.output().indexOf('"event":"store_migrating","from_version":1,');
+  expect(migrating).toBeGreaterThanOrEqual(0);
+  expect(migrating).toBeLessThan(gateway.output().indexOf('"event":"store_indexing"'));
+
+  const stateOf = async (session_id: string) => {
+    const answer = await gateway.ingest(buildDecisionLog({ meta: { session_id } }));
+    return (await answer.json()).control.state;
+  };
+  expect(await stateOf('paused')).toBe('paused');
+  expect(await stateOf('ended')).toBe('terminated');
+  const stored = await gateway.operator('GET', '/v1/sessions/paused/decision-logs');
+  expect(stored.body.items).toHaveLength(5);
+  const resumed = await gateway.operator('POST', '/v1/sessions/paused/resume', {});
+  expect(resumed.body).toMatchObject({ status: 'ok', flushed_count: 3 });
+  expect((await gateway.operator('GET', '/v1/audit/verify')).body).toMatchObject({ ok: true });
+  expect(await gateway.stop()).toBe(0);
 });

@@ -38,6 +38,13 @@ export function storeTelemetry(
   });
   return (event) => {
     switch (event.kind) {
+      // On a terminal, too, where nobody would know what a start of minutes is about.
+      case 'migrating':
+        logger.warn(
+          { event: 'store_migrating', from_version: event.fromVersion, to_version: event.toVersion },
+          'bringing the database up to date before listening, up to a minute per million stored steps; an older Observatory cannot read it afterwards',
+        );
+        return;
       case 'indexing':
         logger.info(
           { event: 'store_indexing', step_count_max: event.stepCountMax },

@@ -8,8 +8,9 @@ import type { Database } from 'better-sqlite3';
 import { diskFullDetail, StoreFullError } from './disk-full.js';
 import { makeFolder } from './make-folder.js';
 import type { Durability, ThreadSettings } from './protocol.js';
-import { migrate } from './schema.js';
+import { MIGRATIONS, migrate } from './schema.js';
 import { SQLite } from './sqlite-library.js';
+import type { StoreEvent } from './store-event.js';
 
 /** Only who runs the server may read what agents wrote. */
 const FILE_MODE = 0o600;
@@ -42,9 +43,13 @@ export interface WriterConnection {
 /**
  * The one connection that writes.
  *
+ * @param onEvent told before a database of an older version is brought up to date
  * @throws Error if the path cannot be used, another process has it, or the file is not one this version can read
  */
-export function openWriterConnection(settings: ThreadSettings): WriterConnection {
+export function openWriterConnection(
+  settings: ThreadSettings,
+  onEvent: (event: StoreEvent) => void = () => {},
+): WriterConnection {
   const { path } = settings;
   return explained(path, () => {
     makeFolder(dirname(path));
@@ -56,7 +61,7 @@ export function openWriterConnection(settings: ThreadSettings): WriterConnection
     try {
       const database = new SQLite(path, { timeout: FOREIGN_LOCK_WAIT_MS });
       try {
-        prepareWriter(database, settings);
+        prepareWriter(database, settings, onEvent);
       } catch (error) {
         database.close();
         throw error;
@@ -135,7 +140,11 @@ export function beginLogAnew(writer: Database): void {
   }
 }
 
-function prepareWriter(database: Database, settings: ThreadSettings): void {
+function prepareWriter(
+  database: Database,
+  settings: ThreadSettings,
+  onEvent: (event: StoreEvent) => void,
+): void {
   // Both must precede the first table; on a database that has tables they change nothing.
   database.pragma(`page_size = ${PAGE_BYTES}`);
   database.pragma('auto_vacuum = INCREMENTAL');
@@ -146,7 +155,7 @@ function prepareWriter(database: Database, settings: ThreadSettings): void {
   database.pragma(`cache_size = -${CACHE_KIB}`);
   database.pragma('temp_store = MEMORY');
   database.pragma('foreign_keys = ON');
-  migrate(database);
+  migrate(database, MIGRATIONS, onEvent);
   if (settings.pageCountMax !== null) database.pragma(`max_page_count = ${settings.pageCountMax}`);
 }
 

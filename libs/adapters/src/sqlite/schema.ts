@@ -12,6 +12,7 @@ import { semanticLoopTable } from './proxy/semantic-loop-table.js';
 import { spendDayTable } from './proxy/spend-day-table.js';
 import { sessionOrder } from './session-order.js';
 import { stepKeySegments, stepKeyTable } from './step-key-table.js';
+import type { StoreEvent } from './store-event.js';
 import { unfoldedReleases } from './unfolded-releases.js';
 
 /** `PRAGMA application_id` of our files ("OBSV"): a database of another program is refused, not migrated. */
@@ -161,9 +162,14 @@ export const MIGRATIONS: readonly Migration[] = [
 /**
  * Brings the database to the newest version. Runs before anything else touches it.
  *
+ * @param onEvent told before a database of an older version is changed
  * @throws Error, readable by the person who started the server, if the file is another program's or newer than us
  */
-export function migrate(database: Database, migrations: readonly Migration[] = MIGRATIONS): void {
+export function migrate(
+  database: Database,
+  migrations: readonly Migration[] = MIGRATIONS,
+  onEvent: (event: StoreEvent) => void = () => {},
+): void {
   const versionNow = database.pragma('user_version', { simple: true }) as number;
   const applicationId = database.pragma('application_id', { simple: true }) as number;
   const tableCount = database.prepare('SELECT count(*) FROM sqlite_master').pluck().get() as number;
@@ -175,6 +181,8 @@ export function migrate(database: Database, migrations: readonly Migration[] = M
       `it was written by a newer Observatory (database version ${versionNow}; this one reads up to ${migrations.length})`,
     );
   }
+  if (versionNow > 0 && versionNow < migrations.length)
+    onEvent({ kind: 'migrating', fromVersion: versionNow, toVersion: migrations.length });
   for (const [index, apply] of migrations.entries()) {
     if (index < versionNow) continue;
     database.transaction(() => {

@@ -278,16 +278,25 @@ describe('a database of version 3', () => {
   it('tells how many steps are indexed before it is open, and the next time that there are none', async () => {
     make([3, 4, 9]);
     await openStore();
-    expect(events).toEqual([{ kind: 'indexing', stepCountMax: 7 }]);
+    expect(eventsOf('indexing')).toEqual([{ kind: 'indexing', stepCountMax: 7 }]);
     await store.close();
     await openStore();
     expect(eventsOf('indexing')).toHaveLength(1);
   });
 
-  it('without steps has nothing to tell', async () => {
+  it('without steps has none to index', async () => {
     make([]);
     await openStore();
-    expect(events).toEqual([]);
+    expect(eventsOf('indexing')).toEqual([]);
+  });
+
+  it('tells that it is brought up to date, ahead of all else and once', async () => {
+    make([3]);
+    await openStore();
+    expect(events[0]).toEqual({ kind: 'migrating', fromVersion: 3, toVersion: MIGRATIONS.length });
+    await store.close();
+    await openStore();
+    expect(eventsOf('migrating')).toHaveLength(1);
   });
 });
 

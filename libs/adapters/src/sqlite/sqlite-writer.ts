@@ -59,7 +59,7 @@ export class SqliteWriter {
   ) {
     this.#settings = settings;
     this.#readFreeBytes = readFreeBytes;
-    this.#connection = openWriterConnection(settings);
+    this.#connection = openWriterConnection(settings, onEvent);
     try {
       const { database } = this.#connection;
       const stepCountMax = unindexedCountMax(database);

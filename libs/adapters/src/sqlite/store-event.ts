@@ -1,5 +1,7 @@
 /** What the store tells its owner, one event per thing worth a log line or a counter. Never holds what was stored. */
 export type StoreEvent =
+  /** A database of an older version is brought up to date before the store is open; that version cannot read it afterwards. */
+  | { kind: 'migrating'; fromVersion: number; toVersion: number }
   /** Steps of an older version, or of a crash, are indexed before the store is open: 25 us each on a slow core. */
   | { kind: 'indexing'; stepCountMax: number }
   /** A batch is on disk. `durationMs`: transaction and fsync, without the time in the queue. */
