@@ -19,7 +19,7 @@ export interface LlmToolResult {
   call: LlmToolCall | null;
   /** All text of the result, parts joined by a line feed; other content as its JSON text. */
   text: string;
-  /** The client marked it as an error (`is_error`, Gemini's `response.error`, ...). */
+  /** The client marked it as an error (`is_error`, Gemini's `response.error`, ...), or its text says so where there is no such mark. */
   failed: boolean;
 }
 

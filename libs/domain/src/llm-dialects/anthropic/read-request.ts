@@ -6,6 +6,7 @@ import { emptyTurn, findNewest } from '../newest-turn.js';
 import { askedOf, Opening } from '../opening.js';
 import { isOutputTool } from '../output-tool.js';
 import { asBound, asList, asModel, asName, asRecord, asText, type JsonRecord } from '../read-json.js';
+import { tellsFailure } from '../tells-failure.js';
 import { readBlock, readToolUse } from './blocks.js';
 
 export function readMessagesRequest(body: unknown): LlmRequest {
@@ -48,11 +49,10 @@ function readNewest(messages: readonly unknown[]): NewestTurn {
     for (const value of asList(message.content)) {
       const block = asRecord(value);
       if (block?.type !== 'tool_result') continue;
-      turn.tool_results.push({
-        call: calls.find(asText(block.tool_use_id)) ?? null,
-        text: resultTextOf(block.content, readBlock, turn.attachment_digests),
-        failed: block.is_error === true,
-      });
+      const text = resultTextOf(block.content, readBlock, turn.attachment_digests);
+      const call = calls.find(asText(block.tool_use_id)) ?? null;
+      const isSaid = typeof block.is_error === 'boolean';
+      turn.tool_results.push({ call, text, failed: isSaid ? block.is_error === true : tellsFailure(text) });
     }
   }
   turn.user_text = askedOf(texts, turn.tool_results.length === 0);

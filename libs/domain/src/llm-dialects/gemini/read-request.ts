@@ -5,6 +5,7 @@ import { collectDigests, resultTextOf, textOf, textsOf } from '../content-parts.
 import { emptyTurn, findNewest } from '../newest-turn.js';
 import { askedOf, Opening } from '../opening.js';
 import { asBound, asJsonText, asModel, asRecord, asText, type JsonRecord } from '../read-json.js';
+import { tellsFailure } from '../tells-failure.js';
 import { field, functionCallOf, functionResponseOf, listOf, readFunctionCall, readPart } from './fields.js';
 import { readGeminiPath } from './path.js';
 
@@ -67,11 +68,9 @@ function readResponse(response: JsonRecord, answered: AnsweredCalls, digests: st
   const result = asRecord(response.response);
   const texts = [onlyText(result) ?? asJsonText(response.response)];
   if (response.parts !== undefined) texts.push(resultTextOf(response.parts, readPart, digests));
-  return {
-    call: answered.find(response),
-    text: texts.join('\n'),
-    failed: result?.error !== undefined && result.error !== null,
-  };
+  const text = texts.join('\n');
+  const isSaid = result?.error !== undefined && result.error !== null;
+  return { call: answered.find(response), text, failed: isSaid || tellsFailure(text) };
 }
 
 /** A result is always an object; one that only wraps a text is that text. */

@@ -7,6 +7,7 @@ import { emptyTurn, findNewest } from '../newest-turn.js';
 import { askedOf, Opening } from '../opening.js';
 import { isOutputTool } from '../output-tool.js';
 import { asBound, asList, asModel, asRecord, asText, type JsonRecord } from '../read-json.js';
+import { tellsFailure } from '../tells-failure.js';
 import { triedCount } from '../tried-count.js';
 import { readChatCall, readChatPart } from './parts.js';
 
@@ -52,11 +53,9 @@ function readNewest(messages: readonly unknown[]): NewestTurn {
       texts.push(...textsOf(message.content, readChatPart));
       collectDigests(message.content, readChatPart, turn.attachment_digests);
     } else if (message?.role === 'tool' || message?.role === 'function') {
-      turn.tool_results.push({
-        call: calls.find(resultKey(message)) ?? null,
-        text: resultTextOf(message.content, readChatPart, turn.attachment_digests),
-        failed: false,
-      });
+      const text = resultTextOf(message.content, readChatPart, turn.attachment_digests);
+      const call = calls.find(resultKey(message)) ?? null;
+      turn.tool_results.push({ call, text, failed: tellsFailure(text) });
     }
   }
   turn.user_text = askedOf(texts, turn.tool_results.length === 0);

@@ -7,6 +7,7 @@ import { continuedTurn, emptyTurn, startOfTurn } from '../newest-turn.js';
 import { askedOf, Opening } from '../opening.js';
 import { isOutputTool } from '../output-tool.js';
 import { asBound, asList, asModel, asName, asRecord, asText, type JsonRecord } from '../read-json.js';
+import { tellsFailure } from '../tells-failure.js';
 import { isMessage, isModelItem, isResultItem, readCallItem, readResponsesPart } from './items.js';
 
 export function readResponsesRequest(body: unknown): LlmRequest {
@@ -57,12 +58,11 @@ function readNewest(input: readonly unknown[]): NewestTurn {
       texts.push(...textsOf(item.content, readResponsesPart));
       collectDigests(item.content, readResponsesPart, turn.attachment_digests);
     } else if (isResultItem(item)) {
-      turn.tool_results.push({
-        // Null when the call is in an earlier response, which the vendor keeps.
-        call: calls.find(callKey(item)) ?? null,
-        text: resultTextOf(item.output, readResponsesPart, turn.attachment_digests),
-        failed: item.status === 'failed',
-      });
+      // Null when the call is in an earlier response, which the vendor keeps.
+      const call = calls.find(callKey(item)) ?? null;
+      const text = resultTextOf(item.output, readResponsesPart, turn.attachment_digests);
+      // A client says `completed` of its own call, however the tool fared.
+      turn.tool_results.push({ call, text, failed: item.status === 'failed' || tellsFailure(text) });
     }
   }
   turn.user_text = askedOf(texts, turn.tool_results.length === 0);

@@ -1,0 +1,75 @@
+import { describe, expect, it, test } from 'vitest';
+import { dialectFor } from './dialect-for.js';
+import { tellsFailure } from './tells-failure.js';
+
+describe('a result tells a failure', () => {
+  it.each([
+    'Error: no such order\n Please fix your mistakes.',
+    "Error invoking tool 'get_order' with kwargs {'id': 1} with error:\n id is no text",
+    'An error occurred while running the tool. Please try again. Error: no such order',
+    'TypeError: fetch failed',
+    'requests.exceptions.ConnectionError: refused',
+    '\nTraceback (most recent call last):\n  File "a.py", line 1',
+    'ENOENT: no such file or directory',
+    'Chunk ID: 0af3\nWall time: 0.02 seconds\nProcess exited with code 2\nOutput:\nmake: no rule',
+    '{"error":"no such order"}',
+    '{"content":[],"isError":true}',
+  ])('in %j', (text) => {
+    expect(tellsFailure(text)).toBe(true);
+  });
+
+  it.each([
+    '',
+    'ok',
+    'Errors of today: none',
+    'The log says Error: disk full',
+    'ERROR_CODES: see below',
+    'Chunk ID: 0af3\nWall time: 0.02 seconds\nProcess exited with code 0\nOutput:\nError: is what it prints',
+    '{"error":null,"id":1}',
+    '{"error":"","id":1}',
+    '{"errors":[]}',
+    '{"error":',
+    `{"error":"${'x'.repeat(5_000)}"}`,
+    '[{"error":"in the second of three"}]',
+  ])('not in %j', (text) => {
+    expect(tellsFailure(text)).toBe(false);
+  });
+});
+
+const FAILED = 'Error: no such order\n Please fix your mistakes.';
+
+test.each([
+  ['openai', '/chat/completions', { messages: [{ role: 'tool', tool_call_id: 'c', content: FAILED }] }],
+  [
+    'openai',
+    '/responses',
+    { input: [{ type: 'function_call_output', call_id: 'c', output: FAILED, status: 'completed' }] },
+  ],
+  [
+    'anthropic',
+    '/v1/messages',
+    { messages: [{ role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c', content: FAILED }] }] },
+  ],
+  [
+    'gemini',
+    '/v1beta/models/m:generateContent',
+    {
+      contents: [
+        { role: 'user', parts: [{ functionResponse: { name: 'get', response: { output: FAILED } } }] },
+      ],
+    },
+  ],
+] as const)('a result without a field for it has failed by its words, at %s %s', (kind, path, body) => {
+  const results = dialectFor(kind, 'POST', path)?.readRequest(body, path).newest.tool_results;
+  expect(results).toMatchObject([{ text: FAILED, failed: true }]);
+});
+
+test("Anthropic's field is believed whatever the words say", () => {
+  const content = [{ type: 'tool_result', tool_use_id: 'c', content: FAILED, is_error: false }];
+  const path = '/v1/messages';
+  const request = dialectFor('anthropic', 'POST', path)?.readRequest(
+    { messages: [{ role: 'user', content }] },
+    path,
+  );
+  expect(request?.newest.tool_results).toMatchObject([{ failed: false }]);
+});

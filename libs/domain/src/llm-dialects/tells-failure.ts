@@ -1,0 +1,33 @@
+/**
+ * Whether a tool's result says that the tool failed. OpenAI's formats have no field for it, and frameworks leave out that of
+ * Anthropic's: they hand the exception to the model as a text. So what is read is how such texts begin (LangGraph, OpenAI's
+ * Agents SDK, Node and Python themselves, Codex' shell), and what an object says of itself.
+ */
+import { asRecord } from './read-json.js';
+
+/** Of a longer result the beginning; a longer object is not read. */
+const CHARS_READ = 4_096;
+
+const BEGINNINGS = [
+  /^Error(?:: | (?:executing|invoking) tool )/,
+  /^An error occurred while running the tool\b/,
+  /^(?:\w+\.)*[A-Z]\w*(?:Error|Exception): /,
+  /^Traceback \(most recent call last\):/,
+  /^E[A-Z]{3,}: /,
+  /^(?:Chunk ID: \w+\n)?Wall time: [\d.]+ seconds\nProcess exited with code [1-9]/,
+];
+
+export function tellsFailure(result: string): boolean {
+  const beginning = result.slice(0, CHARS_READ).trimStart();
+  if (beginning.startsWith('{')) return result.length <= CHARS_READ && isFailedObject(beginning);
+  return BEGINNINGS.some((pattern) => pattern.test(beginning));
+}
+
+function isFailedObject(text: string): boolean {
+  try {
+    const { error, isError, is_error } = asRecord(JSON.parse(text)) ?? {};
+    return Boolean(error) || isError === true || is_error === true;
+  } catch {
+    return false;
+  }
+}
