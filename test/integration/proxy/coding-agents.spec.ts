@@ -74,6 +74,19 @@ describe('Claude Code', () => {
     await expect.poll(() => stepsOf('reminded')).toEqual([7]);
   });
 
+  test('it is in the list while its first command runs, and can be paused', async () => {
+    await ask('slow', messages(QUESTION), { toolCall: { name: 'Bash', arguments: { command: 'make' } } });
+    await expect.poll(() => intentsOf('slow')).toEqual([QUESTION]);
+    const [session] = await sessionsOf('slow');
+    expect(session).toMatchObject({
+      step_count: 0,
+      last_tool: expect.stringMatching(/^Bash#/),
+      cost_unknown: true,
+    });
+    const paused = await gateway.operator('POST', `/v1/sessions/${session?.session_id}/pause`, { reason: 'to look' });
+    expect(paused.status).toBe(200);
+  });
+
   test('its session is called by the question, not by what the client put in front', async () => {
     await ask('named', messages(QUESTION));
     await expect.poll(() => intentsOf('named')).toEqual([QUESTION]);

@@ -4,6 +4,7 @@
  */
 import {
   type ControlView,
+  type DecisionLog,
   type DecisionStore,
   type EntropyTuple,
   LIMITS,
@@ -26,7 +27,7 @@ import { FeedPace } from '../realtime/feed-pace.js';
 import { FEED_INTERVAL_MS } from '../realtime/live-hub.js';
 import { fallsSilent } from './falls-silent.js';
 import { rowsToShow } from './rows-to-show.js';
-import { isOtherControl, rowOfLoop, rowShowingNothing, showControl } from './session-row.js';
+import { isOtherControl, rowOfLoop, rowOfWaiting, rowShowingNothing, showControl } from './session-row.js';
 import { SessionWriter } from './session-writer.js';
 
 const SAVE_INTERVAL_MS = 1_000;
@@ -185,6 +186,13 @@ export class SessionRegistry {
     return this.#introduce(key, () => rowOfLoop(event));
   }
 
+  /** A session whose first step waits for what its tools come back with, which may take minutes. @see #introduce */
+  introduceWaiting(key: SessionKey, log: DecisionLog): Promise<void> {
+    return this.#introduce(key, () =>
+      rowOfWaiting(log, splitSessionKey(key).sessionId, this.#options.clock.nowMs()),
+    );
+  }
+
   /**
    * The row of a session that left memory, so that its next step goes on from there; nothing if there never was one.
    * Rejects as the store does.
@@ -288,8 +296,8 @@ export class SessionRegistry {
   }
 
   /**
-   * A session that wants somebody and is not in memory: it gets a row, so that an operator can act on it. If it was in
-   * memory before, it is the row of then.
+   * A session that is at work, or wants somebody, and is not in memory: it gets a row, so that an operator can act on it. If
+   * it was in memory before, it is the row of then.
    *
    * In the same turn while every session is in memory; else after one look into the store. Never rejects: a look
    * that fails gives a new row, since a session nobody can see is one nobody can stop.

@@ -46,16 +46,30 @@ export function rowShowingNothing(step: SummarisedStep): SessionView {
 
 /** Of a session whose calls ask the same again, and make no steps of it. */
 export const rowOfLoop = ({ agent_id, session_id, call_id, at_ms }: SemanticLoopEvent): SessionView =>
-  rowShowingNothing({
-    session_id,
-    trace_id: call_id,
-    received_at_ms: at_ms,
-    entropy_score: 1,
-    entropy_severity: 'normal',
-    log: {
-      meta: { session_id, source_app: PROXY_SOURCE },
+  rowWithoutSteps(
+    {
+      meta: { trace_id: call_id, source_app: PROXY_SOURCE },
       identity: { agent_id, agent_type: 'proxied' },
       cognition: { intent: '' },
       action: { status: 'success' },
     } as DecisionLog,
+    session_id,
+    at_ms,
+  );
+
+/** Of a session whose first step waits for what its tools come back with: what it is about is known. */
+export const rowOfWaiting = (log: DecisionLog, sessionId: string, atMs: number): SessionView => ({
+  ...rowWithoutSteps(log, sessionId, atMs),
+  last_intent: log.cognition.intent,
+  last_tool: log.action.tool_call ?? '',
+});
+
+const rowWithoutSteps = (log: DecisionLog, session_id: string, received_at_ms: number): SessionView =>
+  rowShowingNothing({
+    session_id,
+    trace_id: log.meta.trace_id,
+    received_at_ms,
+    entropy_score: 1,
+    entropy_severity: 'normal',
+    log,
   });

@@ -108,7 +108,7 @@ export class LlmProxyArea {
   /** Steps on their way to the interceptor. */
   readonly #delivering = new Set<Promise<unknown>>();
   #interceptor: SchemaInterceptor | null = null;
-  #sessions: Pick<SessionRegistry, 'noteCall' | 'noteStepless' | 'peek'> | null = null;
+  #sessions: Pick<SessionRegistry, 'introduceWaiting' | 'noteCall' | 'noteStepless' | 'peek'> | null = null;
   #route: ProxyRoute | null = null;
 
   constructor(parts: LlmProxyDependencies) {
@@ -195,6 +195,7 @@ export class LlmProxyArea {
     this.feed = new StepFeed({
       clock,
       deliver: (tenantId, logs) => this.#deliver(tenantId, logs),
+      onWaiting: (key, log) => void this.#sessions?.introduceWaiting(key, log),
       onStepless: (uses) => this.#noteStepless(uses),
       costOf: (key) => this.#sessions?.peek(key)?.cost_usd ?? 0,
       onSkipped: () => events.stepSkipped(),
@@ -343,7 +344,7 @@ export class LlmProxyArea {
   start(
     hub: LiveHub,
     interceptor: SchemaInterceptor,
-    sessions: Pick<SessionRegistry, 'noteCall' | 'noteStepless' | 'peek'>,
+    sessions: Pick<SessionRegistry, 'introduceWaiting' | 'noteCall' | 'noteStepless' | 'peek'>,
   ): void {
     this.#interceptor = interceptor;
     this.#sessions = sessions;

@@ -18,18 +18,21 @@ let clock: FakeClock;
 let made: DecisionLog[];
 let feed: StepFeed;
 let stepless: SteplessUse[];
+let waiting: DecisionLog[];
 let skippedCount: number;
 let shownCostUsd: number;
 beforeEach(() => {
   clock = new FakeClock();
   made = [];
   stepless = [];
+  waiting = [];
   skippedCount = 0;
   shownCostUsd = 0;
   feed = new StepFeed({
     clock,
     deliver: (_tenantId, logs) => made.push(...logs),
     costOf: (key) => (key === sessionKey('default', 's') ? shownCostUsd : 0),
+    onWaiting: (_key, log) => waiting.push(log),
     onStepless: (uses) => stepless.push(...uses),
     onSkipped: () => (skippedCount += 1),
   });
@@ -117,6 +120,14 @@ describe('steps made of calls', () => {
     reported({}, PROXY_SOURCE);
     call({});
     expect(sessionsMade()).toEqual(['s']);
+  });
+
+  test('are told of while they wait for their tools, and of one that does not wait nothing is', () => {
+    call({ session: 'slow' }, 'make');
+    call({ session: 'quick' });
+    const told = waiting.map(({ meta, action }) => [meta.session_id, action.tool_call]);
+    expect(told).toEqual([['slow', expect.stringMatching(/^make#/)]]);
+    expect(sessionsMade()).toEqual(['quick']);
   });
 
   test('say what the session cost, and nothing where a call had no price', () => {

@@ -55,6 +55,8 @@ export interface StepFeedParts {
   clock: Clock;
   /** Takes a tenant's steps. Must not throw; a refusal is its own to report. */
   deliver: (tenantId: string, logs: DecisionLog[]) => void;
+  /** A step that waits for its tools, which its session may have to be seen without. Must not throw. */
+  onWaiting: (key: SessionKey, log: DecisionLog) => void;
   /** After the steps that were delivered before. Must not throw. */
   onStepless: (uses: SteplessUse[]) => void;
   /** What a session has cost by its row, in USD: 0 where it has none in memory. */
@@ -152,6 +154,7 @@ export class StepFeed {
     if (waitsForResults(call)) {
       conversation.open = { tenantId, log, sinceMs: this.#parts.clock.steadyMs() };
       this.#open.set(sessionKey, conversation);
+      this.#parts.onWaiting(sessionKey, log);
     } else this.#push(tenantId, log);
     return true;
   }
