@@ -15,12 +15,14 @@ export type ReadPart = (part: JsonRecord) => PartReading;
 
 /** Text parts joined by `separator`; other parts left out. */
 export const textOf = (content: unknown, readPart: ReadPart, separator = '\n'): string =>
-  typeof content === 'string' ? content : textsOf(content, readPart).join(separator);
+  typeof content === 'string' ? content : collectTexts(content, readPart, []).join(separator);
 
-/** Text parts with anything in them. */
-export function textsOf(content: unknown, readPart: ReadPart): string[] {
-  if (typeof content === 'string') return content === '' ? [] : [content];
-  const texts: string[] = [];
+/** Appends the text parts in `content` with anything in them, one by one: there may be more than a call takes arguments. */
+export function collectTexts(content: unknown, readPart: ReadPart, texts: string[]): readonly string[] {
+  if (typeof content === 'string') {
+    if (content !== '') texts.push(content);
+    return texts;
+  }
   for (const part of partsOf(content)) {
     const text = typeof part === 'string' ? part : readPart(part).text;
     if (text !== undefined && text !== '') texts.push(text);

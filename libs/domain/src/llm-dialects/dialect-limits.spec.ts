@@ -94,7 +94,7 @@ describe('attachmentDigest', () => {
   });
 });
 
-describe('reading what is nested deeper than the stack', () => {
+describe('reading what is more than the stack holds', () => {
   const deep = JSON.parse(`${'['.repeat(200_000)}${']'.repeat(200_000)}`);
 
   it('gives a reading of the rest', () => {
@@ -114,6 +114,17 @@ describe('reading what is nested deeper than the stack', () => {
     for (const dialect of Object.values(DIALECT_BY_NAME)) {
       expect(dialect.readRequest(deep, '/').message_count).toBe(0);
       expect(dialect.readAnswer(deep)).toMatchObject({ text: '', tool_calls: [] });
+    }
+  });
+
+  it('reads a message of more parts than a call takes arguments', () => {
+    const content = Array.from({ length: 300_000 }, () => 'a');
+    const messages = [{ role: 'user', content }];
+    for (const { readRequest } of Object.values(DIALECT_BY_NAME)) {
+      const body = { messages, input: messages, contents: [{ role: 'user', parts: content }] };
+      const { first_user_text, newest } = readRequest(body, '/');
+      expect(first_user_text).toHaveLength(599_999);
+      expect(newest.user_text).toBe(first_user_text);
     }
   });
 

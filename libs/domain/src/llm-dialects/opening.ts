@@ -3,7 +3,7 @@
  * their surroundings in front of the question, in a part or a message of their own: nobody asked those, and they are the same
  * whatever is asked.
  */
-import { type ReadPart, textsOf } from './content-parts.js';
+import { collectTexts, type ReadPart } from './content-parts.js';
 
 /** Claude Code's, Codex's and Gemini CLI's. */
 const SURROUNDINGS = /\s*<(system-reminder|environment_context|session_context)>/y;
@@ -40,8 +40,8 @@ export class Opening {
   /** Of a user's message; after the first that asks something there is nothing to add. */
   addUser(content: unknown, readPart: ReadPart): void {
     if (this.#isAsked) return;
-    const texts = textsOf(content, readPart);
-    this.#user.push(...texts);
+    const before = this.#user.length;
+    const texts = collectTexts(content, readPart, this.#user).slice(before);
     this.#isAsked = texts.length === 0 || texts.some(isAsked);
   }
 

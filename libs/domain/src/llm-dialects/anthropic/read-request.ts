@@ -1,7 +1,7 @@
 /** Reads `POST /v1/messages`. */
 import type { LlmRequest, NewestTurn } from '#contracts';
 import { CallIndex, type CollectCalls } from '../call-index.js';
-import { collectDigests, resultTextOf, textOf, textsOf } from '../content-parts.js';
+import { collectDigests, collectTexts, resultTextOf, textOf } from '../content-parts.js';
 import { emptyTurn, findNewest } from '../newest-turn.js';
 import { askedOf, Opening } from '../opening.js';
 import { isOutputTool } from '../output-tool.js';
@@ -44,7 +44,7 @@ function readNewest(messages: readonly unknown[]): NewestTurn {
   for (let index = start; index < end; index++) {
     const message = asRecord(messages[index]);
     if (message?.role !== 'user') continue;
-    texts.push(...textsOf(message.content, readBlock));
+    collectTexts(message.content, readBlock, texts);
     collectDigests(message.content, readBlock, turn.attachment_digests);
     for (const value of asList(message.content)) {
       const block = asRecord(value);

@@ -1,7 +1,7 @@
 /** Reads `generateContent` and `streamGenerateContent`. */
 import type { LlmRequest, LlmToolCall, LlmToolResult, NewestTurn } from '#contracts';
 import { CallIndex, type CollectCalls } from '../call-index.js';
-import { collectDigests, resultTextOf, textOf, textsOf } from '../content-parts.js';
+import { collectDigests, collectTexts, resultTextOf, textOf } from '../content-parts.js';
 import { emptyTurn, findNewest } from '../newest-turn.js';
 import { askedOf, Opening } from '../opening.js';
 import { asBound, asJsonText, asModel, asRecord, asText, type JsonRecord } from '../read-json.js';
@@ -48,7 +48,7 @@ function readNewest(contents: readonly unknown[]): NewestTurn {
   for (let index = start; index < end; index++) {
     const content = asRecord(contents[index]);
     if (!content) continue;
-    texts.push(...textsOf(content.parts, readPart));
+    collectTexts(content.parts, readPart, texts);
     collectDigests(content.parts, readPart, turn.attachment_digests);
     for (const value of listOf(content.parts)) {
       const response = functionResponseOf(asRecord(value) ?? {});

@@ -1,7 +1,7 @@
 /** Reads `POST /chat/completions`. */
 import type { LlmRequest, NewestTurn } from '#contracts';
 import { CallIndex, type CollectCalls } from '../call-index.js';
-import { collectDigests, resultTextOf, textOf, textsOf } from '../content-parts.js';
+import { collectDigests, collectTexts, resultTextOf, textOf } from '../content-parts.js';
 import { endUser } from '../end-user.js';
 import { emptyTurn, findNewest } from '../newest-turn.js';
 import { askedOf, Opening } from '../opening.js';
@@ -50,7 +50,7 @@ function readNewest(messages: readonly unknown[]): NewestTurn {
   for (let index = start; index < end; index++) {
     const message = asRecord(messages[index]);
     if (message?.role === 'user') {
-      texts.push(...textsOf(message.content, readChatPart));
+      collectTexts(message.content, readChatPart, texts);
       collectDigests(message.content, readChatPart, turn.attachment_digests);
     } else if (message?.role === 'tool' || message?.role === 'function') {
       const text = resultTextOf(message.content, readChatPart, turn.attachment_digests);

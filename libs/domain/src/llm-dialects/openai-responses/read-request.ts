@@ -1,7 +1,7 @@
 /** Reads `POST /responses`, whole conversations and continuations (`previous_response_id`) alike. */
 import type { LlmRequest, NewestTurn } from '#contracts';
 import { CallIndex, type CollectCalls } from '../call-index.js';
-import { collectDigests, resultTextOf, textOf, textsOf } from '../content-parts.js';
+import { collectDigests, collectTexts, resultTextOf, textOf } from '../content-parts.js';
 import { endUser } from '../end-user.js';
 import { continuedTurn, emptyTurn, startOfTurn } from '../newest-turn.js';
 import { askedOf, Opening } from '../opening.js';
@@ -55,7 +55,7 @@ function readNewest(input: readonly unknown[]): NewestTurn {
     if (!item) continue;
     if (isMessage(item)) {
       if (item.role !== 'user') continue;
-      texts.push(...textsOf(item.content, readResponsesPart));
+      collectTexts(item.content, readResponsesPart, texts);
       collectDigests(item.content, readResponsesPart, turn.attachment_digests);
     } else if (isResultItem(item)) {
       // Null when the call is in an earlier response, which the vendor keeps.
