@@ -130,7 +130,7 @@ describe('Codex', () => {
 
   const outputOf = (serial: number, status: string, output: string) =>
     `Chunk ID: ${(0xc0de00 + serial).toString(16)}\nWall time: 0.0${serial} seconds\n${status}\nOutput:\n${output}`;
-  const toolSteps = async (agent: string, status: string, output: string) => {
+  const toolSteps = async (agent: string, outputAt: (step: number) => unknown) => {
     const input = opening(QUESTION);
     const call = { name: 'exec_command', arguments: { cmd: 'make' } };
     const decisions = [];
@@ -139,19 +139,31 @@ describe('Codex', () => {
       const { name, arguments: args } = call;
       input.push(
         { type: 'function_call', call_id: `c${step}`, name, arguments: JSON.stringify(args) },
-        { type: 'function_call_output', call_id: `c${step}`, output: outputOf(step, status, output) },
+        { type: 'function_call_output', call_id: `c${step}`, output: outputAt(step) },
       );
     }
     return decisions;
   };
 
   test('one that runs the same command for ever is stopped, although the client numbers and times each run', async () => {
-    const decisions = await toolSteps('looper', 'Process exited with code 2', 'make: no rule');
+    const decisions = await toolSteps('looper', (step) =>
+      outputOf(step, 'Process exited with code 2', 'make: no rule'),
+    );
+    expect(decisions.slice(0, 5)).toEqual([...Array(4).fill('forwarded'), 'killed']);
+  });
+
+  test('one that calls the same tool by MCP for ever is stopped, although the client times each call', async () => {
+    const decisions = await toolSteps('by-mcp', (step) => [
+      { type: 'input_text', text: `Wall time: 0.00${step} seconds\nOutput:` },
+      { type: 'input_text', text: 'No such page.' },
+    ]);
     expect(decisions.slice(0, 5)).toEqual([...Array(4).fill('forwarded'), 'killed']);
   });
 
   test('one that waits for a command that still runs goes on', async () => {
-    const decisions = await toolSteps('waiter', 'Process running with session ID 7', '');
+    const decisions = await toolSteps('waiter', (step) =>
+      outputOf(step, 'Process running with session ID 7', ''),
+    );
     expect(decisions).toEqual(Array(7).fill('forwarded'));
   });
 });

@@ -68,6 +68,15 @@ describe('what a shell writes around an output', () => {
     const ended = 'Process exited with code 0';
     expect(areSimilar(codex('41', ended, '3 failed'), codex('42', ended, '3 failed'))).toBe(true);
     expect(areSimilar(codex('41', ended, '3 failed'), codex('42', ended, '2 failed'))).toBe(false);
+    const tool = (serial: string, output: string) => `Wall time: 0.${serial} seconds\nOutput:\n${output}`;
+    expect(areSimilar(tool('41', '3 failed'), tool('42', '3 failed'))).toBe(true);
+    expect(areSimilar(tool('41', '3 failed'), tool('42', '2 failed'))).toBe(false);
+    const patch = (serial: string, code = 1, more = '') =>
+      `Exit code: ${code}\nWall time: 0.${serial} seconds\n${more}Output:\n3 failed`;
+    expect(areSimilar(patch('41'), patch('42'))).toBe(true);
+    expect(areSimilar(patch('41', 1), patch('42', 2))).toBe(false);
+    const cut = 'Total output lines: 900\n';
+    expect(areSimilar(patch('41', 1, cut), patch('42', 1, cut))).toBe(true);
     expect(areSimilar(gemini('41', '3 failed'), gemini('42', '3 failed'))).toBe(true);
     expect(areSimilar(gemini('41', '3 failed'), gemini('41', '2 failed'))).toBe(false);
   });
