@@ -83,7 +83,9 @@ describe('Claude Code', () => {
       last_tool: expect.stringMatching(/^Bash#/),
       cost_unknown: true,
     });
-    const paused = await gateway.operator('POST', `/v1/sessions/${session?.session_id}/pause`, { reason: 'to look' });
+    const paused = await gateway.operator('POST', `/v1/sessions/${session?.session_id}/pause`, {
+      reason: 'to look',
+    });
     expect(paused.status).toBe(200);
   });
 
