@@ -24,4 +24,14 @@ describe('words since a message', () => {
     expect(words).toHaveLength(65_536);
     expect(words.endsWith('x\nnewest')).toBe(true);
   });
+
+  test('of a message that says more than is compared, what came before is not even looked at', () => {
+    const message = {
+      get earlier(): string {
+        throw new Error('looked at');
+      },
+      later: ['x'.repeat(100_000), 'newest'],
+    };
+    expect(wordsSince({ messages: [message] }, 0)).toHaveLength(65_536);
+  });
 });

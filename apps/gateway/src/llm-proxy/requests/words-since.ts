@@ -13,22 +13,22 @@ const IS_NO_WORD = /(?:^|_)id$|signature$|^encrypted_content$/i;
 
 /** @returns "" where the request has no more messages than that, or none */
 export function wordsSince(body: unknown, messageCount: number): string {
-  const messages = messagesOf(body)?.list.slice(messageCount) ?? [];
   const words: string[] = [];
-  let chars = 0;
-  for (let index = messages.length - 1; index >= 0 && chars < CHARS_MAX; index -= 1) {
-    const said = textsIn(messages[index], DEPTH_MAX).join('\n');
-    words.unshift(said);
-    chars += said.length;
-  }
-  return words.join('\n').slice(-CHARS_MAX);
-}
-
-function textsIn(value: unknown, depthLeft: number): string[] {
-  if (typeof value === 'string') return [value];
-  if (typeof value === 'number' || typeof value === 'boolean') return [String(value)];
-  if (typeof value !== 'object' || value === null || depthLeft === 0) return [];
-  return Object.entries(value).flatMap(([name, member]) =>
-    IS_NO_WORD.test(name) ? [] : textsIn(member, depthLeft - 1),
-  );
+  let charsLeft = CHARS_MAX;
+  /** From the end, and no further than what is kept. */
+  const collect = (value: unknown, depthLeft: number): void => {
+    if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') {
+      const word = String(value);
+      words.push(word);
+      charsLeft -= word.length + 1;
+    } else if (typeof value === 'object' && value !== null && depthLeft > 0) {
+      const names = Object.keys(value);
+      for (let index = names.length - 1; index >= 0 && charsLeft > 0; index -= 1) {
+        const name = names[index] as string;
+        if (!IS_NO_WORD.test(name)) collect((value as Record<string, unknown>)[name], depthLeft - 1);
+      }
+    }
+  };
+  collect(messagesOf(body)?.list.slice(messageCount), DEPTH_MAX);
+  return words.reverse().join('\n').slice(-CHARS_MAX);
 }
