@@ -186,3 +186,35 @@ test('an agent that repeats itself is killed, its evidence read, and reactivated
   await ben.getByText('Reactivated by ana').waitFor({ timeout: WAIT_MS });
   expect((await ask()).choices[0]?.message.content).toContain('still being processed');
 });
+
+test('an agent whose first tool takes its time is in the list, and its page says what it waits for', async () => {
+  const call = { id: 'call_1', type: 'function', function: { name: 'run_migration', arguments: '{}' } };
+  upstream.script((_call, response) =>
+    respondJson(response, 200, {
+      id: 'chatcmpl-1',
+      object: 'chat.completion',
+      created: 1,
+      model: 'gpt-4o-mini',
+      choices: [
+        {
+          index: 0,
+          finish_reason: 'tool_calls',
+          message: { role: 'assistant', content: null, tool_calls: [call] },
+        },
+      ],
+      usage: { prompt_tokens: 120, completion_tokens: 30, total_tokens: 150 },
+    }),
+  );
+  const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: 'user', content: 'Migrate the invoices.' }];
+  await clientOf('slow-migrator').chat.completions.create({ model: 'gpt-4o-mini', messages });
+  const page = await openAs('ana');
+  await page
+    .getByTestId('session-row')
+    .filter({ hasText: 'slow-migrator' })
+    .getByRole('link')
+    .first()
+    .click();
+  await page.getByText('The first waits for what run_migration').waitFor({ timeout: WAIT_MS });
+  await checkEveryLook(page, 'waits-for-tool');
+  await page.context().close();
+});

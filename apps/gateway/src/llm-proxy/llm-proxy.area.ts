@@ -82,6 +82,9 @@ export interface LlmProxyDependencies {
   startedTracesShare: number;
 }
 
+/** What calls tell the sessions' rows. */
+type ProxySessions = Pick<SessionRegistry, 'introduceWaiting' | 'noteCall' | 'noteStepless' | 'peek'>;
+
 export class LlmProxyArea {
   readonly agents: AgentDirectory;
   readonly upstreams: UpstreamDirectory;
@@ -108,7 +111,7 @@ export class LlmProxyArea {
   /** Steps on their way to the interceptor. */
   readonly #delivering = new Set<Promise<unknown>>();
   #interceptor: SchemaInterceptor | null = null;
-  #sessions: Pick<SessionRegistry, 'introduceWaiting' | 'noteCall' | 'noteStepless' | 'peek'> | null = null;
+  #sessions: ProxySessions | null = null;
   #route: ProxyRoute | null = null;
 
   constructor(parts: LlmProxyDependencies) {
@@ -341,11 +344,7 @@ export class LlmProxyArea {
     return this.#route;
   }
 
-  start(
-    hub: LiveHub,
-    interceptor: SchemaInterceptor,
-    sessions: Pick<SessionRegistry, 'introduceWaiting' | 'noteCall' | 'noteStepless' | 'peek'>,
-  ): void {
+  start(hub: LiveHub, interceptor: SchemaInterceptor, sessions: ProxySessions): void {
     this.#interceptor = interceptor;
     this.#sessions = sessions;
     hub.provideSnapshot(TOPICS.calls, (tenantId) => hub.newest(tenantId, TOPICS.calls, 200));

@@ -55,7 +55,7 @@ export function Timeline({ detail, openSeqs, onToggle }: TimelineProps) {
     scrollRef.current?.scrollTo({ top: 0 });
   }, [setIsHeld]);
 
-  if (entries.length === 0) return <EmptyState title="No steps yet" />;
+  if (entries.length === 0) return <NoSteps waitsFor={detail.session.last_tool} />;
   return (
     <div className="relative h-full">
       <NewPill count={waitingCount} onRelease={release} />
@@ -128,3 +128,15 @@ function useHeldEntries(entries: readonly TimelineEntry[]) {
   const split = useMemo(() => splitAtMark(entries, isHeld ? held : newest), [entries, isHeld, held, newest]);
   return { ...split, isHeld, setIsHeld };
 }
+
+/** @param props.waitsFor a tool of its first step; "" where nothing is known of any */
+const NoSteps = ({ waitsFor }: { waitsFor: string }) => (
+  <EmptyState title="No steps yet">
+    {waitsFor === '' ? null : (
+      <>
+        The first waits for what <code className="break-all">{waitsFor}</code> comes back with, two minutes at
+        most. Its call is under Calls.
+      </>
+    )}
+  </EmptyState>
+);
