@@ -55,7 +55,8 @@ export function Timeline({ detail, openSeqs, onToggle }: TimelineProps) {
     scrollRef.current?.scrollTo({ top: 0 });
   }, [setIsHeld]);
 
-  if (entries.length === 0) return <NoSteps waitsFor={detail.session.last_tool} />;
+  if (entries.length === 0)
+    return <NoSteps waitsFor={detail.session.ended ? '' : detail.session.last_tool} />;
   return (
     <div className="relative h-full">
       <NewPill count={waitingCount} onRelease={release} />
@@ -134,8 +135,8 @@ const NoSteps = ({ waitsFor }: { waitsFor: string }) => (
   <EmptyState title="No steps yet">
     {waitsFor === '' ? null : (
       <>
-        The first waits for what <code className="break-all">{waitsFor}</code> comes back with, two minutes at
-        most. Its call is under Calls.
+        The first waits for what <code className="break-all">{waitsFor}</code> comes back with. Its call is
+        under Calls.
       </>
     )}
   </EmptyState>
