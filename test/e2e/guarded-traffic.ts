@@ -19,7 +19,7 @@ export const guardEnvironment: Readonly<Record<string, string>> = {
 /** The session that goes round in circles. */
 export const REWORDING_SESSION = 'rewording';
 
-const REWORDINGS = [
+export const REWORDINGS = [
   'How do I reset my password?',
   'What do I do to reset my password?',
   'I would like to know how I can reset my password',
