@@ -52,6 +52,36 @@ export const TEXT_VETOES = [
 ] as const;
 export type TextVeto = (typeof TEXT_VETOES)[number];
 
+/** Why an answer was not kept. Each is a label of a metric. */
+export const NOT_STORED_REASONS = [
+  /** The vendor sent an error. */
+  'failed',
+  /** It never ended: the vendor broke off, or the client left. */
+  'unfinished',
+  /** Cut off at a limit on its length. */
+  'length',
+  'filtered',
+  /** Ended in a way that we don't know, or that asks for more. */
+  'other_finish',
+  /** It holds more than text and tool calls, or something of it was not read. */
+  'lossy',
+  /** Neither text nor tool call. A vendor's hiccup ends so, too, and who asks again wants another. */
+  'empty',
+  /** The call does more than answer (a conversation kept at the vendor), or answers from what may change there. */
+  'stateful',
+  /** The model was told more than the caller said. */
+  'hinted',
+  /** Answers of the tenant were thrown out while it was under way. */
+  'outdated',
+  /** Over its share of the cache's bytes. */
+  'too_large',
+  /** Redis, or a node of its cluster, did not take it. */
+  'backend_away',
+  /** Its key or its time is none. */
+  'unusable',
+] as const;
+export type NotStoredReason = (typeof NOT_STORED_REASONS)[number];
+
 const count = z.number().int().nonnegative();
 
 /** `GET /v1/cache/stats`: this tenant, since the start of this gateway; entries and bytes are of now. */
@@ -84,8 +114,7 @@ export const cacheStatsSchema = z.object({
   vetoes: z.partialRecord(z.enum(TEXT_VETOES), count),
   /** Callers that waited for an equal call and shared its answer. */
   coalesced: count,
-  /** Why answers were not stored: `length`, `filtered`, `hinted`, `too_large`, ... */
-  not_stored: z.record(z.string(), count),
+  not_stored: z.partialRecord(z.enum(NOT_STORED_REASONS), count),
   /** Known costs only. */
   saved_usd: z.number(),
   /** Hits on answers of unknown cost, which `saved_usd` leaves out. */

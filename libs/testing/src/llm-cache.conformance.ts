@@ -256,13 +256,13 @@ export function llmCacheConformance(name: string, make: (bounds: CacheBounds) =>
         await start({ bytesMax: 320_000 });
         await cache.put(entry());
         const large = entry({ key: hex('large'), answer: answer({ text: 'x'.repeat(20_000) }) });
-        expect(await cache.put(large)).toBe('refused');
+        expect(await cache.put(large)).toBe('too_large');
         expect(await cache.get(TENANT, large.key)).toBeNull();
         expect(await textOf(TENANT, entry().key)).toBe('Paris.');
       });
 
       it('refuses an entry without a time', async () => {
-        expect(await cache.put(entry({ created_at_ms: Number.NaN }))).toBe('refused');
+        expect(await cache.put(entry({ created_at_ms: Number.NaN }))).toBe('unusable');
         expect(await cache.get(TENANT, entry().key)).toBeNull();
       });
 

@@ -155,7 +155,7 @@ describe('an answer that was under way', () => {
     if (ticket.lookUp !== null) ticket.lookUp.epoch = null;
     await kept(callOf(), ticket);
     expect(textKept()).toBeUndefined();
-    expect(notStored()).toEqual({ refused_by_backend: 1 });
+    expect(notStored()).toEqual({ backend_away: 1 });
   });
 
   test('does not take the place of one that was asked for later', async () => {
@@ -171,7 +171,7 @@ test('an answer over the size bound is not kept, and is shared all the same', as
   const text = 'x'.repeat(1_000_000);
   expect((await kept(callOf({ answer: { ...answer, text } })))?.answer.text).toBe(text);
   expect(textKept()).toBeUndefined();
-  expect(notStored()).toEqual({ refused_by_backend: 1 });
+  expect(notStored()).toEqual({ too_large: 1 });
 });
 
 test('compares what shadow mode would have served with a whole answer only', async () => {

@@ -2,8 +2,8 @@
  * What a call leaves in the cache once its answer has ended: the entry for next time, the answer for those who wait for
  * it, and in shadow mode the comparison. Never throws and never rejects: the call is long over.
  */
-import type { CachedAnswer, CacheEntry, LlmCache } from '#contracts';
-import { type Cacheability, cacheability, type NotStoredReason } from '#domain/llm-cache';
+import type { CachedAnswer, CacheEntry, LlmCache, NotStoredReason } from '#contracts';
+import { type Cacheability, cacheability } from '#domain/llm-cache';
 import type { Clock } from '#kernel';
 import type { ProxyCall } from '../llm-proxy/proxy-call.js';
 import type { CacheFreshness } from './cache-freshness.js';
@@ -83,9 +83,8 @@ export class CacheKeeper {
       duration_ms: Math.round(call.durationMs),
     };
     // Without an epoch nobody could say what was thrown out meanwhile.
-    const put = epoch === null ? 'refused' : await cache.put(entry, epoch);
-    if (put !== 'kept')
-      tally.notStored(call.tenantId, put === 'outdated' ? 'outdated' : 'refused_by_backend');
+    const put = epoch === null ? 'backend_away' : await cache.put(entry, epoch);
+    if (put !== 'kept') tally.notStored(call.tenantId, put);
   }
 }
 
@@ -93,11 +92,9 @@ export class CacheKeeper {
 const wasTurnedAway = ({ wasSent, decision }: ProxyCall): boolean =>
   !wasSent && decision !== 'upstream_failed' && decision !== 'aborted' && decision !== 'cut_off';
 
-type Outcome = Cacheability | { store: false; reason: 'hinted' };
-
 /** Only a whole answer of the upstream that ended by itself is kept. */
-function outcomeOf(call: ProxyCall, ticket: CacheTicket): Outcome {
-  const refuse = (reason: NotStoredReason | 'hinted') => ({ store: false as const, reason });
+function outcomeOf(call: ProxyCall, ticket: CacheTicket): Cacheability {
+  const refuse = (reason: NotStoredReason) => ({ store: false as const, reason });
   // Given words after it was looked up, while it waited for an equal one.
   if (call.injections.length > 0) return refuse('hinted');
   if (call.decision === 'aborted' || call.decision === 'cut_off') return refuse('unfinished');

@@ -43,6 +43,21 @@ describe('CacheTally', () => {
     expect(tally.counts('a').wrong_hit_rate).toBeCloseTo(2 / 3);
   });
 
+  test('gives Prometheus the wrong hits beside the hits', async () => {
+    const metrics = new Registry();
+    const tally = new CacheTally(new FakeClock(), metrics);
+    tally.compared('a', true);
+    tally.compared('b', false);
+    tally.judged('b', 'wrong', { verdict: null, agreed: false });
+    tally.judged('b', 'wrong', { verdict: 'wrong', agreed: false });
+    const counted = await metrics.getSingleMetric('observatory_cache_match_verdicts_total')?.get();
+    expect(counted?.values.map(({ labels, value }) => [labels.verdict, value])).toEqual([
+      ['agreed', 1],
+      ['differed', 1],
+      ['wrong', 1],
+    ]);
+  });
+
   test('keeps what it counted of a tenant, however many others are looked at of which there is nothing', () => {
     const tally = makeTally();
     tally.miss('a');

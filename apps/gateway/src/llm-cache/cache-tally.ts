@@ -3,7 +3,7 @@
  * prompt, a key or an agent.
  */
 import { Counter, Histogram, type Registry } from 'prom-client';
-import type { CacheMatch, CacheStats, SemanticMatch, TextVeto } from '#contracts';
+import type { CacheMatch, CacheStats, NotStoredReason, SemanticMatch, TextVeto } from '#contracts';
 import { type Clock, RingBuffer, TtlLru } from '#kernel';
 import { METRIC_PREFIX } from '../telemetry/metrics.js';
 import { quantiles } from '../telemetry/quantiles.js';
@@ -51,7 +51,7 @@ class TenantTally {
   unpricedHits = 0;
   savedMs = 0;
   readonly vetoes: Partial<Record<TextVeto, number>> = {};
-  readonly notStored: Record<string, number> = {};
+  readonly notStored: Partial<Record<NotStoredReason, number>> = {};
   readonly latenciesMs = new RingBuffer<number>(LATENCIES_KEPT);
 }
 
@@ -59,6 +59,7 @@ export class CacheTally {
   readonly #tenants: TtlLru<string, TenantTally>;
   readonly #lookups: Counter<'outcome'>;
   readonly #shadow: Counter;
+  readonly #verdicts: Counter<'verdict'>;
   readonly #vetoes: Counter<'reason'>;
   readonly #notStored: Counter<'reason'>;
   readonly #unembedded: Counter;
@@ -77,6 +78,14 @@ export class CacheTally {
     this.#shadow = new Counter({
       name: `${METRIC_PREFIX}cache_shadow_hits_total`,
       help: 'Misses that would have been semantic hits, had shadow mode served them.',
+      registers,
+    });
+    this.#verdicts = new Counter({
+      name: `${METRIC_PREFIX}cache_match_verdicts_total`,
+      help:
+        'Semantic matches, served or not, of which something was found out: agreed or differed (from the real answer, in shadow mode), ' +
+        'right or wrong (by a person, whose second thought counts once more).',
+      labelNames: ['verdict'],
       registers,
     });
     this.#vetoes = new Counter({
@@ -148,6 +157,7 @@ export class CacheTally {
 
   compared(tenantId: string, agreed: boolean): void {
     const tally = this.#of(tenantId);
+    this.#verdicts.inc({ verdict: agreed ? 'agreed' : 'differed' });
     if (agreed) {
       tally.shadowAgreed += 1;
       tally.knownRight += 1;
@@ -164,6 +174,7 @@ export class CacheTally {
     { verdict: before, agreed }: Pick<SemanticMatch, 'verdict' | 'agreed'>,
   ): void {
     if (verdict === before) return;
+    this.#verdicts.inc({ verdict });
     const tally = this.#of(tenantId);
     const wasRight = before === null ? agreed : before === 'right';
     if (wasRight === true) tally.knownRight -= 1;
@@ -185,8 +196,7 @@ export class CacheTally {
     this.#vetoes.inc({ reason });
   }
 
-  /** @param reason one of a fixed list: it is a label */
-  notStored(tenantId: string, reason: string): void {
+  notStored(tenantId: string, reason: NotStoredReason): void {
     const { notStored } = this.#of(tenantId);
     notStored[reason] = (notStored[reason] ?? 0) + 1;
     this.#notStored.inc({ reason });

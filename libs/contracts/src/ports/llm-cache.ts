@@ -3,7 +3,7 @@
  * another tenant find nothing. A backend that is slow or away is a miss, within `CACHE_WAIT_MS_MAX`, and never an error, but
  * for `invalidate` and `evict`: what could not be removed must not be said to be gone.
  */
-import type { CachedAnswer, CacheEntryView } from '../llm-cache.js';
+import type { CachedAnswer, CacheEntryView, NotStoredReason } from '../llm-cache.js';
 import type { Cosine } from '../similarity.js';
 import type { Page, PageQuery } from './store.js';
 
@@ -66,8 +66,9 @@ export const CACHE_CANDIDATES_MAX = 8;
  */
 export type CacheEpoch = string;
 
-/** `outdated`: answers of the tenant were thrown out since. `refused`: over the size bound, or the backend is away. */
-export type CachePut = 'kept' | 'refused' | 'outdated';
+export type CachePut =
+  | 'kept'
+  | Extract<NotStoredReason, 'outdated' | 'too_large' | 'backend_away' | 'unusable'>;
 
 export interface CacheBackendStats {
   total_entries: number;

@@ -1,23 +1,5 @@
 /** What may be kept of an answer. Where in doubt, nothing: a miss costs money, a wrong answer costs trust. */
-import type { CachedAnswer, CanonicalRequest, FinishReason, LlmAnswer } from '#contracts';
-
-/** Why an answer is not kept, as it is counted. */
-export type NotStoredReason =
-  /** The vendor sent an error. */
-  | 'failed'
-  /** It never ended: the vendor broke off, or the client left. */
-  | 'unfinished'
-  /** Cut off at a limit on its length. */
-  | 'length'
-  | 'filtered'
-  /** Ended in a way that we don't know, or that asks for more. */
-  | 'other_finish'
-  /** It holds more than text and tool calls, or something of it was not read. */
-  | 'lossy'
-  /** Neither text nor tool call. A vendor's hiccup ends so, too, and who asks again wants another. */
-  | 'empty'
-  /** The call does more than answer (a conversation kept at the vendor), or answers from what may change there. */
-  | 'stateful';
+import type { CachedAnswer, CanonicalRequest, FinishReason, LlmAnswer, NotStoredReason } from '#contracts';
 
 export type Cacheability = { store: true; answer: CachedAnswer } | { store: false; reason: NotStoredReason };
 

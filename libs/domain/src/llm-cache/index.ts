@@ -6,7 +6,6 @@ export {
   type Cacheability,
   cacheability,
   isStateful,
-  type NotStoredReason,
 } from './cacheability.js';
 export { compileEntryPattern, compileGlob, type NamedEntry } from './entry-names.js';
 export {

@@ -152,12 +152,12 @@ export class MemoryLlmCache implements LlmCache {
   putNow(entry: CacheEntry, epoch = this.epochNow(entry.tenant_id)): CachePut {
     const nowMs = this.#nowMs();
     if (epoch !== this.epochNow(entry.tenant_id)) return 'outdated';
-    if (!Number.isFinite(entry.created_at_ms)) return 'refused';
+    if (!Number.isFinite(entry.created_at_ms)) return 'unusable';
     const vector = entry.scope !== null && entry.vector && isUsableVector(entry.vector) ? entry.vector : null;
     const byteCount = entryBytes(entry, vector?.values.length ?? 0);
     if (byteCount > this.#entryBytesMax) {
       this.#refusedCount += 1;
-      return 'refused';
+      return 'too_large';
     }
     const before = this.#tenants.get(entry.tenant_id)?.entries.get(entry.key);
     if (before !== undefined) this.#remove(before);

@@ -188,7 +188,7 @@ function KillSwitchForm({ settings, denial, onMutate }: KillSwitchFormProps) {
       <p className="text-muted text-xs">
         {firesAt === null
           ? 'With these numbers equal questions with equal answers alone never fire it.'
-          : `The same question with the same answer is stopped at request ${firesAt}.`}
+          : `The same question with the same answer is stopped at request ${firesAt}. Answers from the cache count only in a session that the agent names.`}
       </p>
       {refusal.general ? (
         <Callout tone="danger" alert>

@@ -13,17 +13,17 @@ import {
 import { formatLookupMs, hitRates, knownMatchCount, wrongHitTone } from './cache-stats';
 
 export function CacheFigures({ stats }: { stats: CacheStats }) {
-  const rates = hitRates(stats);
+  const { lookupCount, shares } = hitRates(stats);
   const judged = stats.marked_right + stats.marked_wrong;
   const compared = stats.shadow_agreed + stats.shadow_differed;
   const figures: readonly Figure[] = [
     {
       label: 'Hit rate',
-      value: rates.total === null ? 'no look-ups yet' : formatShare(rates.total),
+      value: shares === null ? 'no look-ups yet' : formatShare(shares.total),
       note:
-        rates.total === null
+        shares === null
           ? null
-          : `${formatCount(stats.exact_hits)} exact, ${formatCount(stats.semantic_hits)} similar of ${formatCount(rates.lookupCount)}`,
+          : `exact ${formatShare(shares.exact)}, similar ${formatShare(shares.semantic)} of ${plural(lookupCount, 'look-up')}`,
     },
     {
       label: 'Wrong among semantic matches',
@@ -34,12 +34,14 @@ export function CacheFigures({ stats }: { stats: CacheStats }) {
     {
       label: 'Shadow hits, not served',
       value: formatCount(stats.shadow_hits),
-      note:
+      note: [
+        shares !== null && stats.shadow_hits > 0 ? `${formatShare(shares.shadow)} of look-ups` : '',
         compared > 0
           ? `${formatCount(stats.shadow_agreed)} agreed, ${formatCount(stats.shadow_differed)} differed`
-          : rates.shadow !== null && stats.shadow_hits > 0
-            ? `${formatShare(rates.shadow)} of look-ups`
-            : null,
+          : '',
+      ]
+        .filter(Boolean)
+        .join('; '),
     },
     {
       label: 'Saved',
@@ -68,7 +70,7 @@ export function CacheFigures({ stats }: { stats: CacheStats }) {
     },
   ];
   return (
-    <section aria-label={`Figures over ${plural(rates.lookupCount, 'look-up')}`}>
+    <section aria-label={`Figures over ${plural(lookupCount, 'look-up')}`}>
       <Figures figures={figures} columns={4} />
     </section>
   );

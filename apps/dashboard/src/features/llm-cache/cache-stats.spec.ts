@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { CacheStats } from '#contracts';
+import { type CacheStats, NOT_STORED_REASONS } from '#contracts';
 import {
   formatLookupMs,
   hitRates,
@@ -48,11 +48,12 @@ describe('hitRates', () => {
       total_misses: 70,
       shadow_hits: 10,
     });
-    expect(rates).toEqual({ lookupCount: 100, total: 0.3, exact: 0.25, semantic: 0.05, shadow: 0.1 });
+    const shares = { total: 0.3, exact: 0.25, semantic: 0.05, shadow: 0.1 };
+    expect(rates).toEqual({ lookupCount: 100, shares });
   });
 
   it('are unknown, and not zero, before the first look-up', () => {
-    expect(hitRates(NONE)).toMatchObject({ lookupCount: 0, total: null, shadow: null });
+    expect(hitRates(NONE)).toEqual({ lookupCount: 0, shares: null });
     expect(isUnused(NONE)).toBe(true);
     expect(isUnused({ ...NONE, total_misses: 1 })).toBe(false);
     expect(isUnused({ ...NONE, total_entries: 1 })).toBe(false);
@@ -88,10 +89,15 @@ describe('reasons', () => {
       'negation',
       'numbers',
     ]);
-    expect(notStoredLines({ brand_new: 1, length: 3 }).map(({ label }) => label)).toEqual([
-      'Cut off',
-      'brand new',
-    ]);
+  });
+
+  it('each have words of their own, and one of a newer gateway its name', () => {
+    const counts = Object.fromEntries(NOT_STORED_REASONS.map((reason) => [reason, 1]));
+    const lines = notStoredLines(counts);
+    expect(lines.map(({ key }) => key).sort()).toEqual([...NOT_STORED_REASONS].sort());
+    for (const { key, label } of lines) expect(label).not.toBe(key.replaceAll('_', ' '));
+    const newer: object = { brand_new: 1, length: 3 };
+    expect(notStoredLines(newer).map(({ label }) => label)).toEqual(['Cut off', 'brand new']);
   });
 });
 

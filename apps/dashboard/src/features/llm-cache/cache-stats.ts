@@ -1,28 +1,33 @@
 /** The figures of the cache as the page shows them. Pure. */
-import type { CacheSemanticMode, CacheStats, TextVeto } from '#contracts';
+import type { CacheSemanticMode, CacheStats, NotStoredReason, TextVeto } from '#contracts';
 import type { CountLine } from '../../ui';
 
 export interface HitRates {
   lookupCount: number;
-  /** Shares of all look-ups; null without any. */
-  total: number | null;
-  exact: number | null;
-  semantic: number | null;
-  /** What shadow mode would have added. */
-  shadow: number | null;
+  /** Of all look-ups; null without any. */
+  shares: {
+    total: number;
+    exact: number;
+    semantic: number;
+    /** What shadow mode would have added. */
+    shadow: number;
+  } | null;
 }
 
 export function hitRates(
   stats: Pick<CacheStats, 'total_hits' | 'total_misses' | 'exact_hits' | 'semantic_hits' | 'shadow_hits'>,
 ): HitRates {
   const lookupCount = stats.total_hits + stats.total_misses;
-  const share = (count: number): number | null => (lookupCount === 0 ? null : count / lookupCount);
+  if (lookupCount === 0) return { lookupCount, shares: null };
+  const share = (count: number): number => count / lookupCount;
   return {
     lookupCount,
-    total: share(stats.total_hits),
-    exact: share(stats.exact_hits),
-    semantic: share(stats.semantic_hits),
-    shadow: share(stats.shadow_hits),
+    shares: {
+      total: share(stats.total_hits),
+      exact: share(stats.exact_hits),
+      semantic: share(stats.semantic_hits),
+      shadow: share(stats.shadow_hits),
+    },
   };
 }
 
@@ -107,7 +112,7 @@ const VETOES: Record<TextVeto, Omit<CountLine, 'key' | 'count'>> = {
   spelling: { label: 'Other capitals or commas', note: '“polish” is not “Polish”.' },
 };
 
-const NOT_STORED: Record<string, Omit<CountLine, 'key' | 'count'>> = {
+const NOT_STORED: Record<NotStoredReason, Omit<CountLine, 'key' | 'count'>> = {
   failed: { label: 'Errors', note: 'The upstream answered with a failure.' },
   unfinished: { label: 'Broken off', note: 'The answer never ended, or the client left.' },
   length: { label: 'Cut off', note: 'At a limit on its length.' },
@@ -117,19 +122,23 @@ const NOT_STORED: Record<string, Omit<CountLine, 'key' | 'count'>> = {
   empty: { label: 'Empty', note: 'Neither text nor a tool call.' },
   stateful: { label: 'Not a plain question', note: 'It depends on what the vendor keeps or looks up.' },
   hinted: { label: 'Carried our words', note: 'A hint or guidance was added to the call.' },
-  too_large: { label: 'Too large' },
-  backend_away: { label: 'Redis away', tone: 'warning' },
-  no_store: { label: 'Marked no-store' },
+  outdated: { label: 'Thrown out meanwhile', note: 'The cache was invalidated while they were under way.' },
+  too_large: { label: 'Too large', note: 'Over one answer’s share of LLM_CACHE_MAX_BYTES.' },
+  backend_away: { label: 'Redis away', note: 'It did not take them.', tone: 'warning' },
+  unusable: { label: 'Without a key or a time' },
 };
 
-function linesOf(
-  counts: Readonly<Record<string, number | undefined>>,
-  texts: Record<string, Omit<CountLine, 'key' | 'count'>>,
+function linesOf<Key extends string>(
+  counts: Readonly<Partial<Record<Key, number>>>,
+  texts: Readonly<Record<Key, Omit<CountLine, 'key' | 'count'>>>,
 ): CountLine[] {
-  return Object.entries(counts)
-    .map(([key, count = 0]) => ({ label: key.replaceAll('_', ' '), ...texts[key], key, count }))
-    .filter(({ count }) => count > 0)
-    .sort((a, b) => b.count - a.count || (a.key < b.key ? -1 : 1));
+  return (
+    (Object.entries(counts) as [Key, number | undefined][])
+      // A newer gateway may count what this page has no words for.
+      .map(([key, count = 0]) => ({ ...(texts[key] ?? { label: key.replaceAll('_', ' ') }), key, count }))
+      .filter(({ count }) => count > 0)
+      .sort((a, b) => b.count - a.count || (a.key < b.key ? -1 : 1))
+  );
 }
 
 export const vetoLines = (vetoes: CacheStats['vetoes']): CountLine[] => linesOf(vetoes, VETOES);

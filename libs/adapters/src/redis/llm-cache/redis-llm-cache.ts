@@ -152,12 +152,12 @@ export class RedisLlmCache implements LlmCache {
   async put(entry: CacheEntry, epoch?: CacheEpoch): Promise<CachePut> {
     const { tenant_id: tenant, key, scope } = entry;
     const { exactTtlMs, semanticTtlMs, bytesMax } = this.#options;
-    if (!CacheNames.isKey(key) || !Number.isFinite(entry.created_at_ms)) return 'refused';
+    if (!CacheNames.isKey(key) || !Number.isFinite(entry.created_at_ms)) return 'unusable';
     const vector = scope !== null && entry.vector && isUsableVector(entry.vector) ? entry.vector : null;
     const byteCount = entryBytes(entry, vector?.values.length ?? 0);
     if (byteCount > entryBytesMax(bytesMax)) {
       this.#refusedCount += 1;
-      return 'refused';
+      return 'too_large';
     }
     const longestMs = Math.max(exactTtlMs, semanticTtlMs);
     const lifetimeMs = vector === null ? exactTtlMs : longestMs;
@@ -196,7 +196,7 @@ export class RedisLlmCache implements LlmCache {
       this.#index.removeUnregistered(tenant, key, meta);
       return 'outdated';
     }
-    return written.every(({ status }) => status === 'fulfilled') ? 'kept' : 'refused';
+    return written.every(({ status }) => status === 'fulfilled') ? 'kept' : 'backend_away';
   }
 
   invalidate(tenantId: string, pattern: string | null, preview = false): Promise<number> {
