@@ -28,6 +28,11 @@ export interface NewestTurn {
   /** Text parts of the user messages in it, joined by a line feed; "" when it brings none. */
   user_text: string;
   tool_results: LlmToolResult[];
+  /**
+   * What a tool came back with, where model and client write calls and results as text. `user_text` is then that message, in which no
+   * person speaks, and there are no `tool_results`. Absent: there is none.
+   */
+  observation?: LlmToolResult;
   /** Images, audio and files in it, by a digest of their content or their URL; they are content too. */
   attachment_digests: string[];
   /**

@@ -4,6 +4,7 @@
  * when an incident is made; it leaves memory by no other way.
  */
 import type { IncidentEvidence, LlmAnswer, LlmRequest, LlmToolCall } from '#contracts';
+import { resultsOf } from './prompt-print.js';
 import { READ_BEYOND_CHARS, redactedStart } from './redact.js';
 
 const EXCERPT_CHARS_MAX = 1_000;
@@ -29,11 +30,13 @@ interface AnswerExcerpt {
 export const excerptOfRequest = ({ newest }: LlmRequest): Excerpt => ({
   prompt: cut(newest.continued ?? newest.user_text, EXCERPT_CHARS_MAX),
   response: null,
-  toolCalls: newest.tool_results.slice(0, CALL_COUNT_MAX).map(({ call, text }) => ({
-    name: cut(call?.name ?? '', CALL_CHARS_MAX),
-    arguments: cut(call?.arguments ?? '', CALL_CHARS_MAX),
-    result: cut(text, CALL_CHARS_MAX),
-  })),
+  toolCalls: resultsOf(newest)
+    .slice(0, CALL_COUNT_MAX)
+    .map(({ call, text }) => ({
+      name: cut(call?.name ?? '', CALL_CHARS_MAX),
+      arguments: cut(call?.arguments ?? '', CALL_CHARS_MAX),
+      result: cut(text, CALL_CHARS_MAX),
+    })),
 });
 
 export const excerptOfAnswer = ({ text, tool_calls }: LlmAnswer): AnswerExcerpt => ({

@@ -151,7 +151,8 @@ export class KillSwitchWindow {
     const isOwn = ({ callKey }: ResultPrint) =>
       callKey === null ||
       this.#entries.some((one) => one.role === role && one.answer?.callKeys.includes(callKey));
-    if (prompt.results.length === 0 || prompt.results.some(isOwn)) return prompt;
+    // A call that was written as text stands in no answer's calls.
+    if (request.newest.tool_results.length === 0 || prompt.results.some(isOwn)) return prompt;
     const isBefore = (one: Entry) => one.role === role && one.messageCount < request.message_count;
     // Not the first attempt of this very request.
     const before = this.#latest((one) => one.answer !== null && isBefore(one));

@@ -3,7 +3,7 @@
  * the model has not seen, and nothing of the conversation before it. An agent at its tenth tool step on one user
  * message has ten different prints.
  *
- * - The user's text is compared normalised.
+ * - The user's text is compared normalised, unless it is what a tool came back with to a call that the model wrote as text.
  * - A tool result is compared as it is, but for what the agent's own shell writes around it, and together with the call
  *   it answers: two files that both come back as "ok" are two steps. Two results are similar when their words are nearly
  *   the same *and* every digit is the same: from 41 % to 42 % is progress, also in the middle of a long page where the
@@ -13,7 +13,7 @@
  * - Agents that hand over to each other write into one history. Of a result whose call another of them made, mostly the same
  *   "transferred back" each time, all counts that was said since the request before.
  */
-import type { LlmRequest, LlmToolCall, LlmToolResult } from '#contracts';
+import type { LlmRequest, LlmToolCall, LlmToolResult, NewestTurn } from '#contracts';
 import {
   type Fingerprint,
   fingerprint,
@@ -51,7 +51,7 @@ export interface PromptPrint {
  * @param madeCallKeys calls of the latest answer, which name the calls of a request that does not hold them itself
  */
 export function promptPrint({ newest }: LlmRequest, madeCallKeys: readonly string[]): PromptPrint {
-  const results = newest.tool_results;
+  const results = resultsOf(newest);
   const areInOrder = madeCallKeys.length === results.length;
   const callKeyOf = keysOfCalls();
   const prints = results.slice(0, RESULT_COUNT_MAX).map((result, index) => ({
@@ -60,7 +60,7 @@ export function promptPrint({ newest }: LlmRequest, madeCallKeys: readonly strin
   }));
   const byKey = (one: ResultPrint, other: ResultPrint) => compare(one.callKey ?? '', other.callKey ?? '');
   return {
-    text: fingerprint(newest.user_text),
+    text: newest.observation === undefined ? fingerprint(newest.user_text) : null,
     results: prints.length > 1 ? prints.sort(byKey) : prints,
     resultCount: results.length,
     attachments:
@@ -68,6 +68,10 @@ export function promptPrint({ newest }: LlmRequest, madeCallKeys: readonly strin
     handover: null,
   };
 }
+
+/** Those that a client writes as text are results like any other. */
+export const resultsOf = ({ observation, tool_results }: NewestTurn): readonly LlmToolResult[] =>
+  observation === undefined ? tool_results : [observation];
 
 /**
  * The same request where another agent made the calls that its results answer: no call of this one's, so none that it repeats.

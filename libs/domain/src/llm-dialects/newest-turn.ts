@@ -1,6 +1,9 @@
 /** Where the model's last word ends in a list of messages: what comes after it is what a request brings. */
 import type { NewestTurn } from '#contracts';
+import { type ReadPart, textOf } from './content-parts.js';
 import { DIALECT_LIMITS } from './dialect-limits.js';
+import { beginsAsObservation, observationIn } from './observation.js';
+import { askedOf } from './opening.js';
 import { asJsonText, asList, asRecord, asText, type JsonRecord } from './read-json.js';
 
 type ContinuedTurn = Pick<NewestTurn, 'continued' | 'continued_text'>;
@@ -43,6 +46,39 @@ export function findNewest(
   const start = startOfTurn(messages, end, isModel);
   return { start, end, continued: start === end ? continuedTurn(messages, end, isModel) : undefined };
 }
+
+/**
+ * What the user's messages of a turn say, once its results are known.
+ *
+ * @param start index of the turn's first message
+ */
+export function takeUserTexts(
+  turn: NewestTurn,
+  texts: readonly string[],
+  messages: readonly unknown[],
+  start: number,
+  isModel: IsModel,
+): void {
+  const isAlone = turn.tool_results.length === 0;
+  turn.user_text = askedOf(texts, isAlone);
+  if (!isAlone || !beginsAsObservation(turn.user_text)) return;
+  const observation = observationIn(turn.user_text, modelWords(messages, start, isModel));
+  if (observation !== undefined) turn.observation = observation;
+}
+
+/** All that the model said between the user's last turn and this one; some clients write a list of its calls behind it. */
+function modelWords(messages: readonly unknown[], end: number, isModel: IsModel): string {
+  const words: string[] = [];
+  for (let index = end - 1; index >= 0 && isModelAt(messages, index, isModel); index -= 1) {
+    const message = asRecord(messages[index]);
+    words.push(textOf(message?.content ?? message?.parts, readAnyText));
+  }
+  return words.reverse().join('\n');
+}
+
+/** In any vendor's shape. */
+const readAnyText: ReadPart = ({ type = 'text', text }) =>
+  typeof text === 'string' && /^(?:output_)?text$/.test(asText(type)) ? { text } : {};
 
 type IsModel = (message: JsonRecord) => boolean;
 

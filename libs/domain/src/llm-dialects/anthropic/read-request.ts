@@ -2,8 +2,8 @@
 import type { LlmRequest, NewestTurn } from '#contracts';
 import { CallIndex, type CollectCalls } from '../call-index.js';
 import { collectDigests, collectTexts, resultTextOf, textOf } from '../content-parts.js';
-import { emptyTurn, findNewest } from '../newest-turn.js';
-import { askedOf, Opening } from '../opening.js';
+import { emptyTurn, findNewest, takeUserTexts } from '../newest-turn.js';
+import { Opening } from '../opening.js';
 import { isOutputTool } from '../output-tool.js';
 import { asBound, asList, asModel, asName, asRecord, asText, type JsonRecord } from '../read-json.js';
 import { tellsFailure } from '../tells-failure.js';
@@ -55,7 +55,7 @@ function readNewest(messages: readonly unknown[]): NewestTurn {
       turn.tool_results.push({ call, text, failed: isSaid ? block.is_error === true : tellsFailure(text) });
     }
   }
-  turn.user_text = askedOf(texts, turn.tool_results.length === 0);
+  takeUserTexts(turn, texts, messages, start, isModel);
   return turn;
 }
 

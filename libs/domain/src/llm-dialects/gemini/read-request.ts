@@ -2,8 +2,8 @@
 import type { LlmRequest, LlmToolCall, LlmToolResult, NewestTurn } from '#contracts';
 import { CallIndex, type CollectCalls } from '../call-index.js';
 import { collectDigests, collectTexts, resultTextOf, textOf } from '../content-parts.js';
-import { emptyTurn, findNewest } from '../newest-turn.js';
-import { askedOf, Opening } from '../opening.js';
+import { emptyTurn, findNewest, takeUserTexts } from '../newest-turn.js';
+import { Opening } from '../opening.js';
 import { asBound, asJsonText, asModel, asRecord, asText, type JsonRecord } from '../read-json.js';
 import { tellsFailure } from '../tells-failure.js';
 import { field, functionCallOf, functionResponseOf, listOf, readFunctionCall, readPart } from './fields.js';
@@ -55,7 +55,7 @@ function readNewest(contents: readonly unknown[]): NewestTurn {
       if (response) turn.tool_results.push(readResponse(response, answered, turn.attachment_digests));
     }
   }
-  turn.user_text = askedOf(texts, turn.tool_results.length === 0);
+  takeUserTexts(turn, texts, contents, start, isModel);
   return turn;
 }
 

@@ -3,8 +3,8 @@ import type { LlmRequest, NewestTurn } from '#contracts';
 import { CallIndex, type CollectCalls } from '../call-index.js';
 import { collectDigests, collectTexts, resultTextOf, textOf } from '../content-parts.js';
 import { endUser } from '../end-user.js';
-import { continuedTurn, emptyTurn, startOfTurn } from '../newest-turn.js';
-import { askedOf, Opening } from '../opening.js';
+import { continuedTurn, emptyTurn, startOfTurn, takeUserTexts } from '../newest-turn.js';
+import { Opening } from '../opening.js';
 import { isOutputTool } from '../output-tool.js';
 import { asBound, asList, asModel, asName, asRecord, asText, type JsonRecord } from '../read-json.js';
 import { tellsFailure } from '../tells-failure.js';
@@ -65,7 +65,7 @@ function readNewest(input: readonly unknown[]): NewestTurn {
       turn.tool_results.push({ call, text, failed: item.status === 'failed' || tellsFailure(text) });
     }
   }
-  turn.user_text = askedOf(texts, turn.tool_results.length === 0);
+  takeUserTexts(turn, texts, input, start, isModelItem);
   return turn;
 }
 

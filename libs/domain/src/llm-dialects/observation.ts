@@ -1,0 +1,59 @@
+/**
+ * Tools without a field on the wire: the model writes its call into its text, and its client writes what the tool came back with
+ * behind `Observation:`, in the user's next message (LlamaIndex, smolagents, SWE-agent). Only that and the call together are a
+ * tool's result; a person may begin a message with the same word. Calls are read to be told apart, and are never carried out.
+ */
+import type { LlmToolCall, LlmToolResult } from '#contracts';
+import { tellsFailure } from './tells-failure.js';
+
+const BEGINS_WITH_MARK = /^\s*Observation:/i;
+
+/** Whether a message may be one; cheap. */
+export const beginsAsObservation = (text: string): boolean => BEGINS_WITH_MARK.test(text);
+
+/**
+ * @param text of a message of the user's
+ * @param words of the model, which it answers
+ * @returns undefined where the model wrote no call
+ */
+export const observationIn = (text: string, words: string): LlmToolResult | undefined =>
+  resultOf(writtenCall(words), text.slice(text.indexOf(':') + 1));
+
+function resultOf(call: LlmToolCall | null, came: string): LlmToolResult | undefined {
+  const text = came.trim();
+  return call === null ? undefined : { call, text, failed: tellsFailure(text) };
+}
+
+/** What smolagents writes behind the model's words, with an id that is another each time. */
+const LIST_MARK = 'Calling tools:\n[';
+const LISTED_ID = /'id': '[^'\n]*', (?='type': 'function')/g;
+
+/** The latest call in the model's words: a list of smolagents', an action with its input or without, a block of code. */
+function writtenCall(words: string): LlmToolCall | null {
+  const list = words.lastIndexOf(LIST_MARK);
+  if (list !== -1) return callOf('tools', words.slice(list + LIST_MARK.length - 1).replace(LISTED_ID, ''));
+  const input = words.lastIndexOf('Action Input:');
+  const action = words.lastIndexOf('Action:', input === -1 ? words.length : input);
+  if (action !== -1) {
+    const nameAt = action + 'Action:'.length;
+    if (input === -1) return callOf('action', words.slice(nameAt));
+    return callOf(words.slice(nameAt, input), words.slice(input + 'Action Input:'.length));
+  }
+  const code = codeStart(words);
+  return code === -1 ? null : callOf('code', words.slice(code));
+}
+
+/** Of the last block; one that a stop sequence cut off has no end. -1: there is none. */
+function codeStart(words: string): number {
+  const tag = words.lastIndexOf('<code>');
+  const fence = words.lastIndexOf('```');
+  if (tag !== -1 || fence === -1) return tag;
+  const opening = fence === 0 ? -1 : words.lastIndexOf('```', fence - 1);
+  return opening === -1 ? fence : opening;
+}
+
+const callOf = (name: string, args: string): LlmToolCall => ({
+  id: null,
+  name: name.trim(),
+  arguments: args.trim(),
+});

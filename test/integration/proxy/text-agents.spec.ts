@@ -1,0 +1,142 @@
+/**
+ * Agents without tools on the wire, by the shape of their requests: the model writes its call into its text, and what came of
+ * it stands behind `Observation:`. One that gets on is not stopped, one that does not is, as with tools.
+ */
+import { describe, expect, test } from 'vitest';
+import { AGENT_KEY } from '../start-gateway.js';
+import { gateway, startOneGateway, upstream, upstreamsAt } from '../start-one-gateway.js';
+import { always, openaiChat, VENDORS, type Vendor } from './vendors.js';
+
+startOneGateway(upstreamsAt);
+
+type Said = readonly ['user' | 'model', string];
+type Step = (serial: number, found: string) => { wrote: string; said: Said[] };
+
+const TASK: Said = ['user', 'Read the meter until it stands still.'];
+/** Equal steps score 4.5n - 11 at request n, the task being the first, as with tools: 7 at the 4th, 11.5 at the 5th. */
+const FATAL_REQUEST = 5;
+
+let serialOfAgent = 0;
+
+const BODIES: Record<string, (said: readonly Said[]) => [path: string, body: object]> = {
+  'OpenAI Chat Completions': (said) => [
+    'openai/v1/chat/completions',
+    { model: 'm', messages: said.map(([who, content]) => ({ role: chatRole(who), content })) },
+  ],
+  'OpenAI Responses': (said) => [
+    'openai/v1/responses',
+    {
+      model: 'm',
+      input: said.map(([who, text]) => ({
+        type: 'message',
+        role: chatRole(who),
+        content: [{ type: who === 'user' ? 'input_text' : 'output_text', text }],
+      })),
+    },
+  ],
+  'Anthropic Messages': (said) => [
+    'anthropic/v1/messages',
+    {
+      model: 'm',
+      max_tokens: 9,
+      messages: said.map(([who, text]) => ({ role: chatRole(who), content: [{ type: 'text', text }] })),
+    },
+  ],
+  'Gemini generateContent': (said) => [
+    'gemini/v1beta/models/m:generateContent',
+    { contents: said.map(([role, text]) => ({ role, parts: [{ text }] })) },
+  ],
+};
+const chatRole = (who: Said[0]) => (who === 'user' ? 'user' : 'assistant');
+
+/** Until it is stopped. @param take what it writes at a step, and what it then sends behind the conversation so far */
+async function run(vendor: Vendor, take: Step, found: (serial: number) => string, count: number) {
+  serialOfAgent += 1;
+  const agent = `text-agent-${serialOfAgent}`;
+  const conversation: Said[] = [TASK];
+  for (let request = 1; request <= count; request += 1) {
+    const { wrote, said } = take(request, found(request));
+    upstream.script(always(vendor, { text: wrote }));
+    const [path, body] = (BODIES[vendor.name] as (typeof BODIES)[string])(conversation);
+    const answer = await fetch(`${gateway.url}/agents/${agent}/proxy/${path}`, {
+      method: 'POST',
+      headers: { 'x-observatory-key': AGENT_KEY, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    await answer.text();
+    if (answer.headers.get('x-observatory-decision') === 'killed') return request;
+    conversation.push(...said);
+  }
+  return null;
+}
+
+const react = (input: string) => `Thought: I look at the meter.\nAction: read\nAction Input: ${input}`;
+const blob = (input: string) => `Action:\n{\n  "name": "read",\n  "arguments": ${input}\n}`;
+const code = (input: string) => `Thought: I look at the meter.\n<code>\nread(${input})\n</code>`;
+const listed = (wrote: string, serial: number, name: string, input: string) =>
+  `${wrote}\nCalling tools:\n[{'id': 'call_${serial}', 'type': 'function', 'function': {'name': '${name}', 'arguments': ${input}}}]`;
+
+/** Each with the arguments of its step: of one that gets on they may differ, too. */
+const steps = (inputOf: (serial: number) => string): Record<string, Step> => ({
+  LlamaIndex: (serial, found) => {
+    const wrote = react(inputOf(serial));
+    return {
+      wrote,
+      said: [
+        ['model', wrote],
+        ['user', `Observation: ${found}`],
+      ],
+    };
+  },
+  'ToolCallingAgent of smolagents': (serial, found) => {
+    const wrote = blob(inputOf(serial));
+    return {
+      wrote,
+      said: [
+        ['model', listed(wrote, serial, 'read', inputOf(serial))],
+        ['user', `Observation:\n${found}`],
+      ],
+    };
+  },
+  'CodeAgent of smolagents': (serial, found) => {
+    const wrote = code(inputOf(serial));
+    return {
+      wrote,
+      said: [
+        ['model', listed(wrote, serial, 'python_interpreter', `'read(${inputOf(serial)})'`)],
+        ['user', `Observation:\nExecution logs:\n${found}\nLast output from code snippet:\nNone`],
+      ],
+    };
+  },
+});
+
+const SAME = steps(() => '{"meter": 1}');
+const OTHER = steps((serial) => `{"meter": ${serial}}`);
+
+describe.each(VENDORS)('by $name', (vendor: Vendor) => {
+  describe.each(Object.keys(SAME))('an agent of the shape of %s', (shape) => {
+    test('that reads one number after another is not stopped', async () => {
+      expect(await run(vendor, SAME[shape] as Step, (serial) => `${40 + serial}`, 14)).toBeNull();
+    });
+
+    test('whose calls differ by a number is not stopped, whatever they come back with', async () => {
+      expect(await run(vendor, OTHER[shape] as Step, () => 'ok', 14)).toBeNull();
+    });
+
+    test(`that reads the same again and again is stopped at its ${FATAL_REQUEST}th request`, async () => {
+      expect(await run(vendor, SAME[shape] as Step, () => '41', 14)).toBe(FATAL_REQUEST);
+    });
+  });
+});
+
+test('a user who says the same with another number is no tool', async () => {
+  const take: Step = (serial) => ({
+    wrote: 'It is still being processed.',
+    said: [
+      ['model', 'It is still being processed.'],
+      ['user', `Observation: order ${serial} did not come.`],
+    ],
+  });
+  // The task is the first: 3(n - 1) - 5 at request n.
+  expect(await run(openaiChat, take, () => '', 14)).toBe(7);
+});
