@@ -1,6 +1,6 @@
 /**
  * Agents without tools on the wire, by the shape of their requests: the model writes its call into its text, and what came of
- * it stands behind `Observation:`. One that gets on is not stopped, one that does not is, as with tools.
+ * it stands behind `Observation:`, in the user's next message or behind the model's own words. One that gets on is not stopped, one that does not is, as with tools.
  */
 import { describe, expect, test } from 'vitest';
 import { AGENT_KEY } from '../start-gateway.js';
@@ -10,7 +10,12 @@ import { always, openaiChat, VENDORS, type Vendor } from './vendors.js';
 startOneGateway(upstreamsAt);
 
 type Said = readonly ['user' | 'model', string];
-type Step = (serial: number, found: string) => { wrote: string; said: Said[] };
+/** What the model writes at a step, and what is then sent, given what was sent before. */
+type Step = (
+  serial: number,
+  found: string,
+  sent: readonly Said[],
+) => { wrote: string; said: readonly Said[] };
 
 const TASK: Said = ['user', 'Read the meter until it stands still.'];
 /** Equal steps score 4.5n - 11 at request n, the task being the first, as with tools: 7 at the 4th, 11.5 at the 5th. */
@@ -49,13 +54,13 @@ const BODIES: Record<string, (said: readonly Said[]) => [path: string, body: obj
 };
 const chatRole = (who: Said[0]) => (who === 'user' ? 'user' : 'assistant');
 
-/** Until it is stopped. @param take what it writes at a step, and what it then sends behind the conversation so far */
+/** @returns the request at which it is stopped */
 async function run(vendor: Vendor, take: Step, found: (serial: number) => string, count: number) {
   serialOfAgent += 1;
   const agent = `text-agent-${serialOfAgent}`;
-  const conversation: Said[] = [TASK];
+  let conversation: readonly Said[] = [TASK];
   for (let request = 1; request <= count; request += 1) {
-    const { wrote, said } = take(request, found(request));
+    const { wrote, said } = take(request, found(request), conversation);
     upstream.script(always(vendor, { text: wrote }));
     const [path, body] = (BODIES[vendor.name] as (typeof BODIES)[string])(conversation);
     const answer = await fetch(`${gateway.url}/agents/${agent}/proxy/${path}`, {
@@ -65,7 +70,7 @@ async function run(vendor: Vendor, take: Step, found: (serial: number) => string
     });
     await answer.text();
     if (answer.headers.get('x-observatory-decision') === 'killed') return request;
-    conversation.push(...said);
+    conversation = said;
   }
   return null;
 }
@@ -78,35 +83,47 @@ const listed = (wrote: string, serial: number, name: string, input: string) =>
 
 /** Each with the arguments of its step: of one that gets on they may differ, too. */
 const steps = (inputOf: (serial: number) => string): Record<string, Step> => ({
-  LlamaIndex: (serial, found) => {
+  LlamaIndex: (serial, found, sent) => {
     const wrote = react(inputOf(serial));
     return {
       wrote,
-      said: [
-        ['model', wrote],
-        ['user', `Observation: ${found}`],
-      ],
+      said: [...sent, ['model', wrote], ['user', `Observation: ${found}`]],
     };
   },
-  'ToolCallingAgent of smolagents': (serial, found) => {
+  'ToolCallingAgent of smolagents': (serial, found, sent) => {
     const wrote = blob(inputOf(serial));
     return {
       wrote,
       said: [
+        ...sent,
         ['model', listed(wrote, serial, 'read', inputOf(serial))],
         ['user', `Observation:\n${found}`],
       ],
     };
   },
-  'CodeAgent of smolagents': (serial, found) => {
+  'CodeAgent of smolagents': (serial, found, sent) => {
     const wrote = code(inputOf(serial));
     return {
       wrote,
       said: [
+        ...sent,
         ['model', listed(wrote, serial, 'python_interpreter', `'read(${inputOf(serial)})'`)],
         ['user', `Observation:\nExecution logs:\n${found}\nLast output from code snippet:\nNone`],
       ],
     };
+  },
+  crewAI: (serial, found, sent) => {
+    const wrote = react(inputOf(serial));
+    return { wrote, said: [...sent, ['model', `${wrote}\nObservation: ${found}`]] };
+  },
+  'crewAI, with more to say': (serial, found, sent) => {
+    const wrote = `Thought: ${'I know nothing of the meter yet. '.repeat(20)}\n${react(inputOf(serial))}`;
+    return { wrote, said: [...sent, ['model', `${wrote}\nObservation: ${found}`]] };
+  },
+  'one message that the model seems to go on with': (serial, found, [task, before]) => {
+    const wrote = react(inputOf(serial));
+    const grown = [...(before === undefined ? [] : [before[1]]), `${wrote}\nObservation: ${found}\nThought:`];
+    return { wrote, said: [task as Said, ['model', grown.join('\n')]] };
   },
 });
 
@@ -130,9 +147,10 @@ describe.each(VENDORS)('by $name', (vendor: Vendor) => {
 });
 
 test('a user who says the same with another number is no tool', async () => {
-  const take: Step = (serial) => ({
+  const take: Step = (serial, _found, sent) => ({
     wrote: 'It is still being processed.',
     said: [
+      ...sent,
       ['model', 'It is still being processed.'],
       ['user', `Observation: order ${serial} did not come.`],
     ],

@@ -2,11 +2,11 @@
 import type { NewestTurn } from '#contracts';
 import { type ReadPart, textOf } from './content-parts.js';
 import { DIALECT_LIMITS } from './dialect-limits.js';
-import { beginsAsObservation, observationIn } from './observation.js';
+import { beginsAsObservation, observationBehind, observationIn } from './observation.js';
 import { askedOf } from './opening.js';
 import { asJsonText, asList, asRecord, asText, type JsonRecord } from './read-json.js';
 
-type ContinuedTurn = Pick<NewestTurn, 'continued' | 'continued_text'>;
+type ContinuedTurn = Pick<NewestTurn, 'continued' | 'continued_text' | 'observation'>;
 
 export const emptyTurn = (continued: ContinuedTurn = {}): NewestTurn => ({
   user_text: '',
@@ -20,14 +20,15 @@ export interface NewestBounds {
   start: number;
   /** Index after its last message: less than the list's length where the client ends with a prefill. */
   end: number;
-  /** Of a request that brings nothing new. @see NewestTurn.continued */
+  /** Of a request that ends in the model's words, and brings nothing new or what a tool came back with. @see NewestTurn.continued */
   continued: ContinuedTurn | undefined;
 }
 
 /**
  * A short assistant text at the very end is a prefill: words the client puts into the model's mouth, so the turn it
  * belongs to is the one before it. A long one is an answer being continued, which brings nothing new, or a prefill that nobody
- * can tell from one; a client that has the same one continued again and again repeats itself.
+ * can tell from one; a client that has the same one continued again and again repeats itself. What a client wrote behind the model's
+ * words is none of them.
  *
  * @param isModel whether the model said this message
  * @param plainText the message's text if it holds nothing but text, else null
@@ -41,7 +42,7 @@ export function findNewest(
   const last = asRecord(messages[end - 1]);
   if (last && isModel(last)) {
     const text = plainText(last);
-    if (text !== null && text.length <= DIALECT_LIMITS.prefillCharsMax) end -= 1;
+    if (text !== null && text.length <= DIALECT_LIMITS.prefillCharsMax && !observationBehind(text)) end -= 1;
   }
   const start = startOfTurn(messages, end, isModel);
   return { start, end, continued: start === end ? continuedTurn(messages, end, isModel) : undefined };
@@ -69,11 +70,14 @@ export function takeUserTexts(
 /** All that the model said between the user's last turn and this one; some clients write a list of its calls behind it. */
 function modelWords(messages: readonly unknown[], end: number, isModel: IsModel): string {
   const words: string[] = [];
-  for (let index = end - 1; index >= 0 && isModelAt(messages, index, isModel); index -= 1) {
-    const message = asRecord(messages[index]);
-    words.push(textOf(message?.content ?? message?.parts, readAnyText));
-  }
+  for (let index = end - 1; index >= 0 && isModelAt(messages, index, isModel); index -= 1)
+    words.push(wordsOf(messages[index]));
   return words.reverse().join('\n');
+}
+
+function wordsOf(value: unknown): string {
+  const message = asRecord(value);
+  return textOf(message?.content ?? message?.parts, readAnyText);
 }
 
 /** In any vendor's shape. */
@@ -98,6 +102,10 @@ export function continuedTurn(
   end: number,
   isModel: IsModel,
 ): ContinuedTurn | undefined {
+  if (end === messages.length && end > 0) {
+    const observation = observationBehind(wordsOf(messages[end - 1]));
+    if (observation !== undefined) return { observation };
+  }
   let start = end;
   while (start > 0 && isModelAt(messages, start - 1, isModel)) start -= 1;
   // What the system says is no part of a turn, and may tell the time.

@@ -43,6 +43,28 @@ describe('an observation', () => {
     expect(callIn(words)).toEqual({ id: null, name, arguments: args });
   });
 
+  it.each(['', `${'I know nothing yet. '.repeat(20)}\n`])(
+    'may stand behind the words of the model, %j',
+    (thought) => {
+      const first = `${thought}Action: read\nAction Input: 1\nObservation: 40`;
+      const second = `${thought}Action: read\nAction Input: 2\nObservation: 41\nThought: `;
+      const found = (args: string, text: string) => ({
+        user_text: '',
+        tool_results: [],
+        attachment_digests: [],
+        observation: { call: { id: null, name: 'read', arguments: args }, text, failed: false },
+      });
+      expect(newest([asked, wrote(first)])).toEqual(found('1', '40'));
+      expect(newest([asked, wrote(first), wrote(second)])).toEqual(found('2', '41'));
+      expect(newest([asked, wrote(`${first}\n${second}`)])).toEqual(found('2', '41'));
+    },
+  );
+
+  it('is none in words that the client has the model begin with', () => {
+    const { user_text, observation } = newest([asked, wrote('Observation: ')]);
+    expect([user_text, observation]).toEqual(['Read the meter.', undefined]);
+  });
+
   it.each([
     ['nobody called for', [asked, wrote('It stands still.'), told('Observation: it does not.')]],
     ['nobody was asked for', [told('Observation: it moves.')]],

@@ -1,11 +1,13 @@
 /**
  * Tools without a field on the wire: the model writes its call into its text, and its client writes what the tool came back with
- * behind `Observation:`, in the user's next message (LlamaIndex, smolagents, SWE-agent). Only that and the call together are a
- * tool's result; a person may begin a message with the same word. Calls are read to be told apart, and are never carried out.
+ * behind `Observation:`, in the user's next message (LlamaIndex, smolagents, SWE-agent) or behind the model's own words (crewAI).
+ * Only that and the call together are a tool's result; a person may begin a message with the same word. Calls are read to be told
+ * apart, and are never carried out.
  */
 import type { LlmToolCall, LlmToolResult } from '#contracts';
 import { tellsFailure } from './tells-failure.js';
 
+const MARK = '\nObservation:';
 const BEGINS_WITH_MARK = /^\s*Observation:/i;
 
 /** Whether a message may be one; cheap. */
@@ -18,6 +20,20 @@ export const beginsAsObservation = (text: string): boolean => BEGINS_WITH_MARK.t
  */
 export const observationIn = (text: string, words: string): LlmToolResult | undefined =>
   resultOf(writtenCall(words), text.slice(text.indexOf(':') + 1));
+
+/**
+ * @param words of a message of the model's
+ * @returns undefined where they hold no call, or nothing behind it; of several the last
+ */
+export function observationBehind(words: string): LlmToolResult | undefined {
+  const at = words.lastIndexOf(MARK);
+  return at === -1
+    ? undefined
+    : resultOf(writtenCall(words.slice(0, at)), withoutCue(words.slice(at + MARK.length)));
+}
+
+/** The word at which the model is to go on. */
+const withoutCue = (text: string): string => text.trimEnd().replace(/\nThought:$/, '');
 
 function resultOf(call: LlmToolCall | null, came: string): LlmToolResult | undefined {
   const text = came.trim();
