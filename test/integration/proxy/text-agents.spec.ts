@@ -158,3 +158,13 @@ test('a user who says the same with another number is no tool', async () => {
   // The task is the first: 3(n - 1) - 5 at request n.
   expect(await run(openaiChat, take, () => '', 14)).toBe(7);
 });
+
+test('one is said to loop where it does, and only there: its steps name what it called', async () => {
+  const sessions = async () =>
+    (await gateway.operator('GET', `/v1/sessions?agent_id=text-agent-${serialOfAgent}`)).body.items;
+  await run(openaiChat, OTHER.crewAI as Step, () => 'ok', 9);
+  const worked = { step_count: 9, severity: 'normal', last_tool: expect.stringMatching(/^read#/) };
+  await expect.poll(sessions).toEqual([expect.objectContaining(worked)]);
+  await run(openaiChat, SAME.crewAI as Step, (serial) => `${serial}`, 9);
+  await expect.poll(sessions).toEqual([expect.objectContaining({ ...worked, severity: 'loop' })]);
+});

@@ -11,6 +11,7 @@ export { DIALECT_BY_NAME, defaultDialect, dialectFor } from './dialect-for.js';
 export { DIALECT_LIMITS } from './dialect-limits.js';
 export { begunAnswerId, deletedAnswerId, fetchedAnswerId, isInteraction } from './kept-answer.js';
 export { mediaExcessBytes } from './media-excess.js';
+export { writtenAction } from './observation.js';
 export { routedPath } from './path-match.js';
 export { readsRemoteContent } from './remote-content.js';
 export { readUnreadRequest, type UnreadRequest } from './unread-request.js';

@@ -44,17 +44,26 @@ function resultOf(call: LlmToolCall | null, came: string): LlmToolResult | undef
 const LIST_MARK = 'Calling tools:\n[';
 const LISTED_ID = /'id': '[^'\n]*', (?='type': 'function')/g;
 
+const ACTION = 'Action:';
+const INPUT = 'Action Input:';
+
+/** The latest action in the model's words that has a name and an input, in ReAct's form; null: there is none. */
+export function writtenAction(words: string): LlmToolCall | null {
+  const input = words.lastIndexOf(INPUT);
+  const action = input < 1 ? -1 : words.lastIndexOf(ACTION, input - 1);
+  if (action === -1) return null;
+  const name = words.slice(action + ACTION.length, input).trim();
+  return name === '' || name.includes('\n') ? null : callOf(name, words.slice(input + INPUT.length));
+}
+
 /** The latest call in the model's words: a list of smolagents', an action with its input or without, a block of code. */
 function writtenCall(words: string): LlmToolCall | null {
   const list = words.lastIndexOf(LIST_MARK);
   if (list !== -1) return callOf('tools', words.slice(list + LIST_MARK.length - 1).replace(LISTED_ID, ''));
-  const input = words.lastIndexOf('Action Input:');
-  const action = words.lastIndexOf('Action:', input === -1 ? words.length : input);
-  if (action !== -1) {
-    const nameAt = action + 'Action:'.length;
-    if (input === -1) return callOf('action', words.slice(nameAt));
-    return callOf(words.slice(nameAt, input), words.slice(input + 'Action Input:'.length));
-  }
+  const named = writtenAction(words);
+  if (named !== null) return named;
+  const action = words.lastIndexOf(ACTION);
+  if (action !== -1) return callOf('action', words.slice(action + ACTION.length));
   const code = codeStart(words);
   return code === -1 ? null : callOf('code', words.slice(code));
 }
@@ -70,6 +79,6 @@ function codeStart(words: string): number {
 
 const callOf = (name: string, args: string): LlmToolCall => ({
   id: null,
-  name: name.trim(),
+  name,
   arguments: args.trim(),
 });

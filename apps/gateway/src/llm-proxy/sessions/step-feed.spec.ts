@@ -122,6 +122,33 @@ describe('steps made of calls', () => {
     expect(sessionsMade()).toEqual(['s']);
   });
 
+  test('name the call that the model wrote into its text, and wait for nothing', () => {
+    const say = (text: string) => {
+      serial += 1;
+      const one = buildProxyCall({
+        id: `call-${serial}`,
+        sessionId: 's',
+        body: { model: 'm', messages: [] },
+      });
+      one.isAnswered = true;
+      one.answer = buildLlmAnswer({ text });
+      feed.noteAnswer(one);
+      feed.flush();
+      return made.splice(0).map(({ action }) => action)[0];
+    };
+    const wrote = 'Thought: hm\nAction: read\nAction Input: {"meter": 1}';
+    const step = say(wrote);
+    expect(step).toMatchObject({
+      status: 'success',
+      tool_call: expect.stringMatching(/^read#[0-9a-f]{8}$/),
+      tool_output_summary: wrote,
+    });
+    expect(say('Action: read\nAction Input: { "meter":1 }')?.tool_call).toBe(step?.tool_call);
+    expect(say('Action: read\nAction Input: {"meter": 2}')?.tool_call).not.toBe(step?.tool_call);
+    expect(say('Action: none is needed.\nAnd no\nAction Input: either.')?.tool_call).toBeUndefined();
+    expect(say('It stands still.')?.tool_call).toBeUndefined();
+  });
+
   test('are told of while they wait for their tools, and of one that does not wait nothing is', () => {
     call({ session: 'slow' }, 'make');
     call({ session: 'quick' });

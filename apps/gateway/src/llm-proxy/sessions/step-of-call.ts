@@ -2,12 +2,21 @@
  * A proxied call as a step of its session, as far as it is known when the call ends:
  *
  *     intent      the newest thing a person or program asked of the agent; compared without its numbers
- *     tool_call   name and argument hash of each call the model made, as far as a line takes them
+ *     tool_call   name and argument hash of each call the model made, as far as a line takes them, or of the one that it wrote
+ *                 into its text
  *     status      failure if the upstream failed; success; pending where tool calls wait for their results
  */
 import { createHash } from 'node:crypto';
-import { type DecisionLog, LIMITS, type LlmToolCall, PROXY_SOURCE, tokensOf } from '#contracts';
+import {
+  type DecisionLog,
+  LIMITS,
+  type LlmAnswer,
+  type LlmToolCall,
+  PROXY_SOURCE,
+  tokensOf,
+} from '#contracts';
 import { canonicalArguments, redactedStart } from '#domain/kill-switch';
+import { writtenAction } from '#domain/llm-dialects';
 import { wholeEnd } from '#kernel';
 import type { ProxyCall } from '../proxy-call.js';
 
@@ -42,7 +51,7 @@ export const waitsForResults = ({ answer, summary }: ProxyCall): boolean =>
 /** @param conversation with what this call asked and cost */
 export function stepOf(call: ProxyCall, conversation: SoFar): DecisionLog {
   const { answer, agentId, sessionId } = call;
-  const toolCalls = answer?.tool_calls ?? [];
+  const toolCalls = answer === null ? [] : callsOf(answer);
   const isPending = waitsForResults(call);
   return {
     meta: {
@@ -62,7 +71,7 @@ export function stepOf(call: ProxyCall, conversation: SoFar): DecisionLog {
     action: {
       status: !call.wasHeard || answer?.failed ? 'failure' : isPending ? 'pending' : 'success',
       ...(toolCalls.length > 0 && { tool_call: labelOfAll(toolCalls), ...inputOf(toolCalls) }),
-      ...(toolCalls.length === 0 && answer !== null && { tool_output_summary: outputOf(answer.text) }),
+      ...(answer?.tool_calls.length === 0 && { tool_output_summary: outputOf(answer.text) }),
       duration_ms: Math.round(call.durationMs),
     },
     state_delta: {
@@ -74,6 +83,13 @@ export function stepOf(call: ProxyCall, conversation: SoFar): DecisionLog {
     },
     control: { is_terminal: false },
   } as DecisionLog;
+}
+
+/** What was written as text nobody waits for: its result comes as text, too. */
+function callsOf({ text, tool_calls }: LlmAnswer): readonly LlmToolCall[] {
+  if (tool_calls.length > 0) return tool_calls;
+  const written = writtenAction(text);
+  return written === null ? [] : [written];
 }
 
 /** Of calls too many for a line, or too long, the first and a digest of all: what is the same again has the same label. */
