@@ -30,7 +30,7 @@ export interface NewestTurn {
   tool_results: LlmToolResult[];
   /**
    * What a tool came back with, where model and client write calls and results as text. `user_text` is then that message, in which no
-   * person speaks, or "" where it stands behind the model's own words, and there are no `tool_results`. Absent: there is none.
+   * person speaks, or "" where it stands behind words of the model's, and there are no `tool_results`. Absent: there is none.
    */
   observation?: LlmToolResult;
   /** Images, audio and files in it, by a digest of their content or their URL; they are content too. */

@@ -1,6 +1,6 @@
 /**
  * Agents without tools on the wire, by the shape of their requests: the model writes its call into its text, and what came of
- * it stands behind `Observation:`, in the user's next message or behind the model's own words. One that gets on is not stopped, one that does not is, as with tools.
+ * it stands behind `Observation:`, in the user's next message, behind the model's own words, or in the one message that is sent. One that gets on is not stopped, one that does not is, as with tools.
  */
 import { describe, expect, test } from 'vitest';
 import { AGENT_KEY } from '../start-gateway.js';
@@ -54,22 +54,33 @@ const BODIES: Record<string, (said: readonly Said[]) => [path: string, body: obj
 };
 const chatRole = (who: Said[0]) => (who === 'user' ? 'user' : 'assistant');
 
+/** @returns the gateway's decision */
+async function send(vendor: Vendor, agent: string, said: readonly Said[]) {
+  const [path, body] = (BODIES[vendor.name] as (typeof BODIES)[string])(said);
+  const answer = await fetch(`${gateway.url}/agents/${agent}/proxy/${path}`, {
+    method: 'POST',
+    headers: { 'x-observatory-key': AGENT_KEY, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  await answer.text();
+  return answer.headers.get('x-observatory-decision');
+}
+
 /** @returns the request at which it is stopped */
-async function run(vendor: Vendor, take: Step, found: (serial: number) => string, count: number) {
+async function run(
+  vendor: Vendor,
+  take: Step,
+  found: (serial: number) => string,
+  count: number,
+  opening: readonly Said[] = [TASK],
+) {
   serialOfAgent += 1;
   const agent = `text-agent-${serialOfAgent}`;
-  let conversation: readonly Said[] = [TASK];
+  let conversation = opening;
   for (let request = 1; request <= count; request += 1) {
     const { wrote, said } = take(request, found(request), conversation);
     upstream.script(always(vendor, { text: wrote }));
-    const [path, body] = (BODIES[vendor.name] as (typeof BODIES)[string])(conversation);
-    const answer = await fetch(`${gateway.url}/agents/${agent}/proxy/${path}`, {
-      method: 'POST',
-      headers: { 'x-observatory-key': AGENT_KEY, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-    await answer.text();
-    if (answer.headers.get('x-observatory-decision') === 'killed') return request;
+    if ((await send(vendor, agent, conversation)) === 'killed') return request;
     conversation = said;
   }
   return null;
@@ -120,6 +131,10 @@ const steps = (inputOf: (serial: number) => string): Record<string, Step> => ({
     const wrote = `Thought: ${'I know nothing of the meter yet. '.repeat(20)}\n${react(inputOf(serial))}`;
     return { wrote, said: [...sent, ['model', `${wrote}\nObservation: ${found}`]] };
   },
+  "LangChain's ReAct": (serial, found, sent) => {
+    const wrote = react(inputOf(serial)).slice('Thought:'.length);
+    return { wrote, said: prompt(`${scratchpadOf(sent)}${wrote}\nObservation: ${found}\nThought: `) };
+  },
   'one message that the model seems to go on with': (serial, found, [task, before]) => {
     const wrote = react(inputOf(serial));
     const grown = [...(before === undefined ? [] : [before[1]]), `${wrote}\nObservation: ${found}\nThought:`];
@@ -127,21 +142,35 @@ const steps = (inputOf: (serial: number) => string): Record<string, Step> => ({
   },
 });
 
+/** In the words of LangChain's prompt. @param scratchpad what model and client wrote so far */
+const prompt = (scratchpad: string): readonly Said[] => [
+  [
+    'user',
+    'Use this format:\n\nQuestion: what you must answer\nThought: think about what to do\nAction: one of [read]\n' +
+      'Action Input: its input\nObservation: what it comes back with\n... (this can repeat N times)\nFinal Answer: the answer\n\n' +
+      `Begin!\n\nQuestion: How far is the meter?\nThought:${scratchpad}`,
+  ],
+];
+const scratchpadOf = ([message]: readonly Said[]) => message?.[1].split('meter?\nThought:')[1] ?? '';
+const OPENINGS: Record<string, readonly Said[]> = { "LangChain's ReAct": prompt('') };
+
 const SAME = steps(() => '{"meter": 1}');
 const OTHER = steps((serial) => `{"meter": ${serial}}`);
 
 describe.each(VENDORS)('by $name', (vendor: Vendor) => {
   describe.each(Object.keys(SAME))('an agent of the shape of %s', (shape) => {
+    const opening = OPENINGS[shape];
+
     test('that reads one number after another is not stopped', async () => {
-      expect(await run(vendor, SAME[shape] as Step, (serial) => `${40 + serial}`, 14)).toBeNull();
+      expect(await run(vendor, SAME[shape] as Step, (serial) => `${40 + serial}`, 14, opening)).toBeNull();
     });
 
     test('whose calls differ by a number is not stopped, whatever they come back with', async () => {
-      expect(await run(vendor, OTHER[shape] as Step, () => 'ok', 14)).toBeNull();
+      expect(await run(vendor, OTHER[shape] as Step, () => 'ok', 14, opening)).toBeNull();
     });
 
     test(`that reads the same again and again is stopped at its ${FATAL_REQUEST}th request`, async () => {
-      expect(await run(vendor, SAME[shape] as Step, () => '41', 14)).toBe(FATAL_REQUEST);
+      expect(await run(vendor, SAME[shape] as Step, () => '41', 14, opening)).toBe(FATAL_REQUEST);
     });
   });
 });
@@ -167,4 +196,18 @@ test('one is said to loop where it does, and only there: its steps name what it 
   await expect.poll(sessions).toEqual([expect.objectContaining(worked)]);
   await run(openaiChat, SAME.crewAI as Step, (serial) => `${serial}`, 9);
   await expect.poll(sessions).toEqual([expect.objectContaining({ ...worked, severity: 'loop' })]);
+});
+
+test('the one message of a ReAct agent is one session, however long it has become, and another question another', async () => {
+  const take = OTHER["LangChain's ReAct"] as Step;
+  await run(openaiChat, take, () => 'ok', 6, prompt(''));
+  const agent = `text-agent-${serialOfAgent}`;
+  const counts = async () =>
+    (await gateway.operator('GET', `/v1/sessions?agent_id=${agent}`)).body.items.map(
+      (session: { step_count: number }) => session.step_count,
+    );
+  await expect.poll(counts).toEqual([6]);
+  const [[who, text]] = prompt('') as [Said];
+  await send(openaiChat, agent, [[who, text.replace('How far is', 'How old is')]]);
+  await expect.poll(async () => (await counts()).sort()).toEqual([1, 6]);
 });

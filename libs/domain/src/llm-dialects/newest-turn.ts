@@ -2,7 +2,7 @@
 import type { NewestTurn } from '#contracts';
 import { type ReadPart, textOf } from './content-parts.js';
 import { DIALECT_LIMITS } from './dialect-limits.js';
-import { beginsAsObservation, observationBehind, observationIn } from './observation.js';
+import { beginsAsObservation, observationBehind, observationIn, partScratchpad } from './observation.js';
 import { askedOf } from './opening.js';
 import { asJsonText, asList, asRecord, asText, type JsonRecord } from './read-json.js';
 
@@ -62,9 +62,15 @@ export function takeUserTexts(
 ): void {
   const isAlone = turn.tool_results.length === 0;
   turn.user_text = askedOf(texts, isAlone);
-  if (!isAlone || !beginsAsObservation(turn.user_text)) return;
-  const observation = observationIn(turn.user_text, modelWords(messages, start, isModel));
-  if (observation !== undefined) turn.observation = observation;
+  if (!isAlone) return;
+  const isObservation = beginsAsObservation(turn.user_text);
+  const observation = isObservation
+    ? observationIn(turn.user_text, modelWords(messages, start, isModel))
+    : observationBehind(partScratchpad(turn.user_text).scratchpad);
+  if (observation === undefined) return;
+  turn.observation = observation;
+  // What is asked beside a scratchpad was asked before.
+  if (!isObservation) turn.user_text = '';
 }
 
 /** All that the model said between the user's last turn and this one; some clients write a list of its calls behind it. */

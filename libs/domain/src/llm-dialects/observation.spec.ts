@@ -60,6 +60,21 @@ describe('an observation', () => {
     },
   );
 
+  it('may stand in the one message of an agent, behind its question', () => {
+    const prompt =
+      'Action: one of [read]\nAction Input: its input\nObservation: what came\n\nBegin!\n\nQuestion: How far?\nThought:';
+    const step = (text: string) => `hm\nAction: read\nAction Input: 1\nObservation: ${text}\nThought: `;
+    expect(newest([told(prompt)])).toMatchObject({ user_text: prompt });
+    expect(newest([told(prompt)]).observation).toBeUndefined();
+    const { user_text, observation } = newest([told(`${prompt}${step('40')}${step('41')}`)]);
+    expect(user_text).toBe('');
+    expect(observation).toEqual({
+      call: { id: null, name: 'read', arguments: '1' },
+      text: '41',
+      failed: false,
+    });
+  });
+
   it('is none in words that the client has the model begin with', () => {
     const { user_text, observation } = newest([asked, wrote('Observation: ')]);
     expect([user_text, observation]).toEqual(['Read the meter.', undefined]);

@@ -1,7 +1,7 @@
 /**
  * Tools without a field on the wire: the model writes its call into its text, and its client writes what the tool came back with
- * behind `Observation:`, in the user's next message (LlamaIndex, smolagents, SWE-agent) or behind the model's own words (crewAI).
- * Only that and the call together are a tool's result; a person may begin a message with the same word. Calls are read to be told
+ * behind `Observation:`, in the user's next message (LlamaIndex, smolagents, SWE-agent), behind the model's own words (crewAI), or
+ * behind them in the one message that is sent anew each time, longer (LangChain's ReAct): its scratchpad. Only that and the call together are a tool's result; a person may begin a message with the same word. Calls are read to be told
  * apart, and are never carried out.
  */
 import type { LlmToolCall, LlmToolResult } from '#contracts';
@@ -30,6 +30,20 @@ export function observationBehind(words: string): LlmToolResult | undefined {
   return at === -1
     ? undefined
     : resultOf(writtenCall(words.slice(0, at)), withoutCue(words.slice(at + MARK.length)));
+}
+
+/** In LangChain's prompts in front of what is asked, of which each has words of its own. */
+const BEGIN = '\nBegin!';
+/** Where the model's words begin. */
+const CUE = '\nThought:';
+
+/** A message of the user's in two: what is asked, and the scratchpad, "" for none. */
+export function partScratchpad(text: string): { asked: string; scratchpad: string } {
+  const begin = text.indexOf(BEGIN);
+  if (begin === -1) return { asked: text, scratchpad: '' };
+  const cue = text.indexOf(CUE, begin);
+  const end = cue === -1 ? text.length : cue;
+  return { asked: text.slice(0, end).trimEnd(), scratchpad: text.slice(end) };
 }
 
 /** The word at which the model is to go on. */

@@ -45,4 +45,17 @@ describe('an opening', () => {
     opening.addUser('And then?', read);
     expect(opening).toMatchObject({ isOver: true, firstUserText: '' });
   });
+
+  it('ends where words of the model begin in the same message', () => {
+    const of = (text: string) => {
+      const opening = new Opening();
+      opening.addUser(text, read);
+      return opening.firstUserText;
+    };
+    const asked = 'Answer.\nThought: what to do\nObservation: what came\n\nBegin!\n\nQuestion: Why?';
+    expect(of(`${asked}\nThought:`)).toBe(asked);
+    expect(of(`${asked}\nThought: hm\nAction: a\nAction Input: 1\nObservation: 2\nThought: `)).toBe(asked);
+    expect(of(`${asked}\n`)).toBe(asked);
+    expect(of('Begin!\nThought: why?')).toBe('Begin!\nThought: why?');
+  });
 });

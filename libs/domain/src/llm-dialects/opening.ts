@@ -4,6 +4,7 @@
  * whatever is asked.
  */
 import { collectTexts, type ReadPart } from './content-parts.js';
+import { partScratchpad } from './observation.js';
 
 /** Claude Code's, Codex's and Gemini CLI's. */
 const SURROUNDINGS = /\s*<(system-reminder|environment_context|session_context)>/y;
@@ -55,8 +56,8 @@ export class Opening {
     return this.#system.filter((text) => text !== '').join('\n');
   }
 
-  /** "" for none. */
+  /** "" for none. Without the words of the model that stand in the same message. */
   get firstUserText(): string {
-    return askedOf(this.#user);
+    return partScratchpad(askedOf(this.#user)).asked;
   }
 }
