@@ -6,7 +6,7 @@ import type { ServerResponse } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { AGENT_KEY } from '../start-gateway.js';
 import { gateway, startOneGateway, upstream, upstreamsAt } from '../start-one-gateway.js';
-import { anthropic, gemini, openaiResponses, type Reply, type Vendor } from './vendors.js';
+import { anthropic, gemini, openaiChat, openaiResponses, type Reply, type Vendor } from './vendors.js';
 
 startOneGateway(upstreamsAt);
 
@@ -20,11 +20,18 @@ interface SessionRow {
 }
 
 /** Sent as the agent does: one POST below its base URL. */
-async function send(agent: string, vendor: Vendor, path: string, body: object, reply: Reply = DONE) {
+async function send(
+  agent: string,
+  vendor: Vendor,
+  path: string,
+  body: object,
+  reply: Reply = DONE,
+  headers: Record<string, string> = {},
+) {
   upstream.script((call, response: ServerResponse) => vendor.answer(call, response, reply));
   const answer = await fetch(`${gateway.url}/agents/${agent}/proxy/${vendor.upstream}${path}`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', authorization: `Bearer ${AGENT_KEY}` },
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${AGENT_KEY}`, ...headers },
     body: JSON.stringify(body),
   });
   return { decision: answer.headers.get('x-observatory-decision'), text: await answer.text() };
@@ -193,5 +200,57 @@ describe('Gemini CLI', () => {
   test('its session is called by the question, not by what the client put in front', async () => {
     await ask('chat', [{ role: 'user', parts: [context, { text: QUESTION }] }]);
     await expect.poll(() => intentsOf('chat')).toEqual([QUESTION]);
+  });
+});
+
+describe('opencode, Kilo and pi, which name a run in a header', () => {
+  const ask = (agent: string, headers: Record<string, string>, messages: object[], reply?: Reply) =>
+    send(agent, openaiChat, '/chat/completions', { model: 'm', messages }, reply, headers);
+  const opening = (question: string): object[] => [
+    { role: 'system', content: 'You are a coding agent.' },
+    { role: 'user', content: question },
+  ];
+
+  test.each(['x-session-affinity', 'x-session-id', 'x-opencode-session'])(
+    'a job that asks the same in each of its runs is no loop, where %s tells them apart',
+    async (header) => {
+      const decisions = [];
+      for (let run = 0; run < 8; run += 1)
+        decisions.push((await ask(`by-${header}`, { [header]: `ses_${run}` }, opening(QUESTION))).decision);
+      expect(decisions).toEqual(Array(8).fill('forwarded'));
+      await expect.poll(() => stepsOf(`by-${header}`)).toEqual(Array(8).fill(1));
+    },
+  );
+
+  test('a run is one session from its first step to its last, and a loop in it is stopped', async () => {
+    const said = opening(QUESTION);
+    const decisions = [];
+    for (let step = 0; step < 5; step += 1) {
+      const call = { name: 'bash', arguments: { command: 'make' } };
+      const headers = { 'x-session-affinity': 'ses_loop', 'x-session-id': 'ses_loop' };
+      decisions.push((await ask('in-a-loop', headers, said, { toolCall: call })).decision);
+      const made = { name: call.name, arguments: JSON.stringify(call.arguments) };
+      said.push(
+        { role: 'assistant', tool_calls: [{ id: `c${step}`, type: 'function', function: made }] },
+        { role: 'tool', tool_call_id: `c${step}`, content: 'make: no rule' },
+      );
+    }
+    expect(decisions).toEqual([...Array(4).fill('forwarded'), 'killed']);
+    expect(await sessionsOf('in-a-loop')).toHaveLength(1);
+  });
+
+  test('a name that a proxy in between gives to everybody joins nobody', async () => {
+    const constant = { 'x-session-id': 'frontend' };
+    await ask('shared', constant, opening('What does alpha do?'));
+    await ask('shared', constant, opening('Why is the sky blue?'));
+    await expect
+      .poll(async () => (await intentsOf('shared')).sort())
+      .toEqual(['What does alpha do?', 'Why is the sky blue?']);
+  });
+
+  test('one too long for a name is none', async () => {
+    await ask('long-named', {}, opening(QUESTION));
+    await ask('long-named', { 'x-session-id': 's'.repeat(257) }, opening(QUESTION));
+    await expect.poll(() => stepsOf('long-named')).toEqual([2]);
   });
 });
