@@ -254,3 +254,29 @@ describe('opencode, Kilo and pi, which name a run in a header', () => {
     await expect.poll(() => stepsOf('long-named')).toEqual([2]);
   });
 });
+
+describe('Copilot CLI', () => {
+  const asked = `<current_datetime>2026-11-27T20:50:52.737+00:00</current_datetime>\n\n${QUESTION}`;
+
+  test('one that runs the same command for ever is stopped, although the client numbers each shell', async () => {
+    const messages: object[] = [{ role: 'user', content: asked }];
+    const decisions = [];
+    for (let step = 0; step < 5; step += 1) {
+      const call = { name: 'bash', arguments: { command: 'make' } };
+      const body = { model: 'm', messages };
+      decisions.push(
+        (await send('copilot', openaiChat, '/chat/completions', body, { toolCall: call })).decision,
+      );
+      const made = { name: call.name, arguments: JSON.stringify(call.arguments) };
+      messages.push(
+        { role: 'assistant', tool_calls: [{ id: `c${step}`, type: 'function', function: made }] },
+        {
+          role: 'tool',
+          tool_call_id: `c${step}`,
+          content: `make: no rule\n<shellId: ${step} completed with exit code 2>`,
+        },
+      );
+    }
+    expect(decisions).toEqual([...Array(4).fill('forwarded'), 'killed']);
+  });
+});

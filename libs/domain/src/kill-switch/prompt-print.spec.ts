@@ -79,6 +79,12 @@ describe('what a shell writes around an output', () => {
     expect(areSimilar(patch('41', 1, cut), patch('42', 1, cut))).toBe(true);
     expect(areSimilar(gemini('41', '3 failed'), gemini('42', '3 failed'))).toBe(true);
     expect(areSimilar(gemini('41', '3 failed'), gemini('41', '2 failed'))).toBe(false);
+    const copilot = (serial: string, output: string, code = 1) =>
+      `${output}\n<shellId: ${serial} completed with exit code ${code}>`;
+    expect(areSimilar(copilot('4', '3 failed'), copilot('5', '3 failed'))).toBe(true);
+    expect(areSimilar(copilot('4', ''), copilot('5', ''))).toBe(true);
+    expect(areSimilar(copilot('4', '3 failed'), copilot('5', '2 failed'))).toBe(false);
+    expect(areSimilar(copilot('4', '3 failed'), copilot('5', '3 failed', 2))).toBe(false);
   });
 
   it('is the news of a command that still runs, and an output of its own in the middle of one', () => {

@@ -8,8 +8,10 @@
 const NUMBER_AND_TIME = /^Chunk ID: [0-9a-f]+\nWall time: [\d.]+ seconds\n(?=Process exited with code )/;
 /** Codex, of a patch, a tool by MCP and a command in its older shell. */
 const TIME = /^((?:Exit code: -?\d+\n)?)Wall time: [\d.]+ seconds\n(?=(?:Total output lines: \d+\n)?Output:)/;
-/** Gemini CLI. */
+/** Gemini CLI and Qwen Code. */
 const PROCESS_ID = /\nProcess Group PGID: \d+(?=(?:\n<\/untrusted_context>)?\s*$)/;
+/** Copilot CLI. */
+const SHELL_ID = /(^|\n)<shellId: \S+ (completed with exit code -?\d+>\s*)$/;
 
 export const withoutRunMarks = (result: string): string =>
-  result.replace(NUMBER_AND_TIME, '').replace(TIME, '$1').replace(PROCESS_ID, '');
+  result.replace(NUMBER_AND_TIME, '').replace(TIME, '$1').replace(PROCESS_ID, '').replace(SHELL_ID, '$1<$2');
