@@ -258,6 +258,12 @@ describe('opencode, Kilo and pi, which name a run in a header', () => {
 describe('Copilot CLI', () => {
   const asked = `<current_datetime>2026-11-27T20:50:52.737+00:00</current_datetime>\n\n${QUESTION}`;
 
+  test('its session is called by the question, not by the time in front', async () => {
+    const messages = [{ role: 'user', content: asked }];
+    await send('timed', openaiChat, '/chat/completions', { model: 'm', messages });
+    await expect.poll(() => intentsOf('timed')).toEqual([QUESTION]);
+  });
+
   test('one that runs the same command for ever is stopped, although the client numbers each shell', async () => {
     const messages: object[] = [{ role: 'user', content: asked }];
     const decisions = [];

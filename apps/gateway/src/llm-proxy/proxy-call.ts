@@ -14,7 +14,13 @@ import type {
   LlmRequest,
   SessionKey,
 } from '#contracts';
-import { type Dialect, mediaExcessBytes, type OwnAnswer, type UnreadRequest } from '#domain/llm-dialects';
+import {
+  type Dialect,
+  mediaExcessBytes,
+  type OwnAnswer,
+  questionIn,
+  type UnreadRequest,
+} from '#domain/llm-dialects';
 import { type BytePieces, ownText, parseJsonExactly } from '#kernel';
 import type { CacheTicket } from '../llm-cache/cache-ticket.js';
 import type { AnswerRoom } from './answers/answer-room.js';
@@ -272,8 +278,12 @@ function summaryOf(
 }
 
 /** A part of a text would keep the whole of it. */
-const beginningOf = (text: string): string =>
-  text.length <= ASKED_CHARS_MAX ? text : ownText(text.slice(0, ASKED_CHARS_MAX));
+function beginningOf(text: string): string {
+  const question = questionIn(text);
+  return question.length <= ASKED_CHARS_MAX && question === text
+    ? text
+    : ownText(question.slice(0, ASKED_CHARS_MAX));
+}
 
 /** As a call's record has it: microseconds are noise on a page. */
 export const shownMs = (ms: number): number => Math.round(ms * 100) / 100;

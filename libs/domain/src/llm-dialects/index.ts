@@ -12,6 +12,7 @@ export { DIALECT_LIMITS } from './dialect-limits.js';
 export { begunAnswerId, deletedAnswerId, fetchedAnswerId, isInteraction } from './kept-answer.js';
 export { mediaExcessBytes } from './media-excess.js';
 export { writtenAction } from './observation.js';
+export { questionIn } from './opening.js';
 export { routedPath } from './path-match.js';
 export { readsRemoteContent } from './remote-content.js';
 export { readUnreadRequest, type UnreadRequest } from './unread-request.js';

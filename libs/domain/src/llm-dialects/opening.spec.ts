@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { askedOf, Opening } from './opening.js';
+import { askedOf, Opening, questionIn } from './opening.js';
 
 const CONTEXT = '<environment_context>\n  <cwd>/srv</cwd>\n</environment_context>';
 const REMINDER = '<system-reminder>\nBe brief.\n</system-reminder>\n\n';
@@ -22,6 +22,18 @@ describe('askedOf', () => {
 
   it('of surroundings that came with something else is nothing', () => {
     expect(askedOf([REMINDER], false)).toBe('');
+  });
+});
+
+describe('questionIn', () => {
+  it.each([
+    ['what came with the time in front', `<current_datetime>2026</current_datetime>\n\nWhy?`, '\n\nWhy?'],
+    ['what came with several', `${REMINDER}${CONTEXT}Why?`, 'Why?'],
+    ['surroundings alone', REMINDER, REMINDER],
+    ['a question about a tag', '<page>x</page> Why?', '<page>x</page> Why?'],
+    ['what only begins like them', '<system-reminder> is a tag.', '<system-reminder> is a tag.'],
+  ])('%s', (_, text, question) => {
+    expect(questionIn(text)).toBe(question);
   });
 });
 

@@ -6,22 +6,35 @@
 import { collectTexts, type ReadPart } from './content-parts.js';
 import { partScratchpad } from './observation.js';
 
-/** Claude Code's, Codex's and Gemini CLI's. */
-const SURROUNDINGS = /\s*<(system-reminder|environment_context|session_context)>/y;
+/** Claude Code's, Codex's, Gemini CLI's and Copilot CLI's. */
+const SURROUNDINGS = /\s*<(system-reminder|environment_context|session_context|current_datetime)>/y;
 
-/** Whether there is anything but surroundings in it. */
-function isAsked(text: string): boolean {
+/** Where in a text they end that stand in front of it; 0 for none. */
+function surroundingsEnd(text: string): number {
   let end = 0;
   for (;;) {
     SURROUNDINGS.lastIndex = end;
     const name = SURROUNDINGS.exec(text)?.[1];
-    if (name === undefined) return end === 0 || text.slice(end).trim() !== '';
+    if (name === undefined) return end;
     const closing = `</${name}>`;
     const at = text.indexOf(closing, end);
-    if (at === -1) return true;
+    if (at === -1) return end;
     end = at + closing.length;
   }
 }
+
+/** Whether there is anything but surroundings in it. */
+function isAsked(text: string): boolean {
+  const end = surroundingsEnd(text);
+  return end === 0 || text.slice(end).trim() !== '';
+}
+
+/**
+ * What a step and its session are called by: the question without the surroundings that came in one text with it. Of surroundings
+ * alone all. Conversations are told apart by the whole: of Copilot CLI the time in front is all that tells its runs apart.
+ */
+export const questionIn = (text: string): string =>
+  isAsked(text) ? text.slice(surroundingsEnd(text)) : text;
 
 /** What of the parts was asked; of surroundings alone all, unless something else came with them. */
 export function askedOf(texts: readonly string[], isAlone = true): string {
