@@ -12,6 +12,7 @@
 import {
   type CacheControl,
   type CachedAnswer,
+  type CacheEpoch,
   type CacheHit,
   type CacheMatch,
   type CachePolicy,
@@ -117,8 +118,11 @@ export class CacheDesk {
     ticket.scope = identity.scope();
     const lookUp = freshness.begin(call.tenantId, key);
     ticket.lookUp = lookUp;
-    if (cache instanceof MemoryLlmCache) lookUp.epoch = cache.epochNow(call.tenantId);
-    return this.#lookFurther(call, ticket, { ...wish, found, lookUp, startedMs });
+    const isInMemory = cache instanceof MemoryLlmCache;
+    if (isInMemory) lookUp.epoch = cache.epochNow(call.tenantId);
+    // Asked for beside the entry: one that is slow to be found is mostly none.
+    const epoch = isInMemory ? null : cache.epoch(call.tenantId);
+    return this.#lookFurther(call, ticket, { ...wish, found, lookUp, epoch, startedMs });
   }
 
   /** A call that carries words of ours has nothing to do with the cache. */
@@ -150,10 +154,13 @@ export class CacheDesk {
       policy,
       passAgain,
       lookUp,
+      epoch: askedEpoch,
       startedMs,
     }: CacheWish & {
       found: CacheHit | null | Promise<CacheHit | null>;
       lookUp: LookUp;
+      /** Null: the look-up has it. */
+      epoch: Promise<CacheEpoch | null> | null;
       startedMs: number;
     },
   ): Promise<Outcome> {
@@ -185,7 +192,8 @@ export class CacheDesk {
         const exact = this.#replay(call, 'exact', hit);
         if (exact !== null) return exact;
       }
-      lookUp.epoch ??= await this.#parts.cache.epoch(call.tenantId);
+      lookUp.epoch ??= await askedEpoch;
+      const leftMs = this.#parts.cache.waitMs - (performance.now() - startedMs - waitedMs);
       if (call.isGone) return undefined;
       const flight = flightKey(lookUp);
       // A client tries again because it has waited long enough, perhaps for that very call.
@@ -202,7 +210,7 @@ export class CacheDesk {
         const verdict = shared.landing && this.#replayShared(call, shared.landing);
         if (verdict) return verdict;
       }
-      const near = policy === 'on' ? await this.#nearest(call, ticket) : null;
+      const near = policy === 'on' ? await this.#nearest(call, ticket, leftMs) : null;
       if (call.isGone) return undefined;
       if (near !== null) {
         const ended = await endedBehind(LANDED);
@@ -238,8 +246,11 @@ export class CacheDesk {
     return notFound(control);
   }
 
-  /** Null also in shadow mode, where a match is noted and never served. */
-  async #nearest(call: ProxyCall, ticket: CacheTicket): Promise<CacheHit | null> {
+  /**
+   * Null also in shadow mode, where a match is noted and never served.
+   * @param waitMs for which the backend may still be waited for
+   */
+  async #nearest(call: ProxyCall, ticket: CacheTicket, waitMs: number): Promise<CacheHit | null> {
     const { mode, cache, embedder, gate, tally, matches } = this.#parts;
     const { scope } = ticket;
     if (mode === 'off' || scope === null) return null;
@@ -260,6 +271,7 @@ export class CacheDesk {
         return veto === null;
       },
       serves: mode === 'on',
+      waitMs,
     });
     if (hit === null || call.isGone) return null;
     if (mode === 'on') return hit;

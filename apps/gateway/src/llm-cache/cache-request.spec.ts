@@ -88,25 +88,39 @@ test('the cache has nothing to do with a request whose image lies at an address:
   expect(identityOf('data:image/jpeg;base64,AAAA')).not.toBeNull();
 });
 
+/** Of a request that came as these bytes and was read as that. */
+const identityOfBytes = (bytes: Buffer, body: unknown) =>
+  identify(
+    {
+      dialect: DIALECT_BY_NAME.anthropic,
+      tenantId: 't',
+      upstream: { name: 'anthropic', origin: 'https://anthropic.test', basePath: '', apiKey: 'sk' },
+      incoming: { rawHeaders: [] },
+      path: '/v1/messages',
+      target: { query: '' },
+      body: { read: (read: (bytes: Buffer) => boolean) => read(bytes) },
+    } as unknown as ProxyCall,
+    body,
+  );
+
 test('the cache has nothing to do with a request whose numbers the parser has rounded: another may read the same', () => {
   const identityOf = (id: string) => {
     const use = { type: 'tool_use', id: 't', name: 'find', input: 'ID' };
     const messages = [{ role: 'assistant', content: [use] }];
     const body = Buffer.from(JSON.stringify({ model: 'm', messages }).replace('"ID"', `{"id":${id}}`));
-    return identify(
-      {
-        dialect: DIALECT_BY_NAME.anthropic,
-        tenantId: 't',
-        upstream: { name: 'anthropic', origin: 'https://anthropic.test', basePath: '', apiKey: 'sk' },
-        incoming: { rawHeaders: [] },
-        path: '/v1/messages',
-        target: { query: '' },
-        body: { read: (read: (bytes: Buffer) => boolean) => read(body) },
-      } as unknown as ProxyCall,
-      JSON.parse(body.toString()),
-    );
+    return identityOfBytes(body, JSON.parse(body.toString()));
   };
   expect(identityOf('0.1234567890123456')).not.toBeNull();
   for (const id of ['0.12345678901234567891', '0.12345678901234567892', '1234567890123456789'])
     expect(identityOf(id)).toBeNull();
+});
+
+test('nor with one that is no UTF-8: what the parser made of its bytes it makes of others, too', () => {
+  const body = { model: 'm', messages: [{ role: 'user', content: '\ufffd' }] };
+  const written = Buffer.from(JSON.stringify(body));
+  expect(identityOfBytes(written, body)).not.toBeNull();
+  const at = written.indexOf('\ufffd');
+  const broken = Buffer.concat([written.subarray(0, at), Buffer.of(0xff), written.subarray(at + 3)]);
+  expect(JSON.parse(broken.toString())).toEqual(body);
+  expect(identityOfBytes(broken, body)).toBeNull();
 });

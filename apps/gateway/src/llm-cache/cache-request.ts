@@ -1,4 +1,5 @@
 /** What a caller wants of the cache, and what its request is to the cache. */
+import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import {
   CACHE_CONTROLS,
@@ -40,7 +41,7 @@ export interface IdentifiedRequest {
 export function identify(call: ProxyCall, body: unknown): IdentifiedRequest | null {
   const { dialect, upstream, incoming, path, target } = call;
   // Two requests that the parser makes equal need not be.
-  if (dialect === null || call.body?.read(holdsRoundedNumber)) return null;
+  if (dialect === null || call.body?.read(mayBeAnother)) return null;
   const canonical = dialect.canonicalRequest(body, path, target.query);
   // What lies at an address may be another image by now.
   if (isStateful(canonical) || readsRemoteContent(canonical)) return null;
@@ -59,6 +60,9 @@ export function identify(call: ProxyCall, body: unknown): IdentifiedRequest | nu
   });
   return identity === null ? null : { canonical, identity };
 }
+
+/** The parser makes one character of all bytes that are none, and one number of those that it rounds to it. */
+const mayBeAnother = (bytes: Buffer): boolean => !isUtf8(bytes) || holdsRoundedNumber(bytes);
 
 /** All of them: which of two a vendor goes by is its own business. */
 const queryKeys = (query: string): string =>

@@ -56,6 +56,8 @@ export interface SemanticQuery {
   accept: (candidate: { key: string; prompt: string; cosine: Cosine }) => boolean;
   /** A match counts and is marked as just used. False where it is only compared with a fresh answer. */
   serves: boolean;
+  /** What is left of the `waitMs` of the cache, where other questions of the same look-up have taken some of it. */
+  waitMs?: number;
 }
 
 export const CACHE_CANDIDATES_MAX = 8;
@@ -79,6 +81,8 @@ export interface LlmCache {
   readonly kind: 'memory' | 'redis';
   /** The backend, or a part of it, does not answer now. */
   readonly isDegraded: boolean;
+  /** Most that a look-up waits for the backend; each question by itself waits no longer. */
+  readonly waitMs: number;
   /** Exact, younger than the exact TTL. A hit counts and is marked as just used. */
   get(tenantId: string, key: string): Promise<CacheHit | null>;
   /** Best accepted match of this scope, younger than the semantic TTL. */

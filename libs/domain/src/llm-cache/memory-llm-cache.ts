@@ -50,6 +50,7 @@ export interface MemoryLlmCacheOptions {
 export class MemoryLlmCache implements LlmCache {
   readonly kind = 'memory';
   readonly isDegraded = false;
+  readonly waitMs = 0;
   readonly #options: MemoryLlmCacheOptions;
   readonly #entryBytesMax: number;
   readonly #tenants = new Map<string, TenantShelf>();

@@ -91,7 +91,7 @@ export class RedisLlmCache implements LlmCache {
   readonly #values: CacheValues;
   readonly #index: CacheIndex;
   readonly #engine: QueryEngine;
-  readonly #waitMs: number;
+  readonly waitMs: number;
   #refusedCount = 0;
 
   /** @throws RangeError for a prefix with braces */
@@ -102,8 +102,8 @@ export class RedisLlmCache implements LlmCache {
     this.#link = new CacheLink(options);
     const { entriesMax, bytesMax, exactTtlMs, semanticTtlMs } = options;
     const lifetimeMs = Math.max(exactTtlMs, semanticTtlMs);
-    this.#waitMs = options.waitMs ?? CACHE_WAIT_MS_MAX;
-    const waitMs = this.#waitMs;
+    this.waitMs = options.waitMs ?? CACHE_WAIT_MS_MAX;
+    const { waitMs } = this;
     this.#index = new CacheIndex(this.#link, this.#names, { entriesMax, bytesMax, lifetimeMs, waitMs });
     this.#engine = new QueryEngine(this.#link, this.#names, !(options.connection.client instanceof Cluster));
   }
@@ -136,17 +136,18 @@ export class RedisLlmCache implements LlmCache {
   }
 
   async semanticSearch(query: SemanticQuery): Promise<CacheHit | null> {
-    if (!isUsableVector(query.vector)) return null;
+    const waitMs = Math.min(this.waitMs, query.waitMs ?? this.waitMs);
+    if (waitMs <= 0 || !isUsableVector(query.vector)) return null;
     let isOver = false;
     const search = this.#search(query, () => isOver);
-    return replyInTime(search, this.#waitMs).catch(() => {
+    return replyInTime(search, waitMs).catch(() => {
       isOver = true;
       return null;
     });
   }
 
   epoch(tenantId: string): Promise<CacheEpoch | null> {
-    return this.#index.epoch(tenantId, this.#waitMs);
+    return this.#index.epoch(tenantId, this.waitMs);
   }
 
   async put(entry: CacheEntry, epoch?: CacheEpoch): Promise<CachePut> {
@@ -251,13 +252,13 @@ export class RedisLlmCache implements LlmCache {
     const field = CacheNames.vectorField(model, values.length);
     if (this.#engine.isReadyFor(model, values.length)) {
       const query = Buffer.from(vectorBlob(vector));
-      const found = await this.#engine.search(scopeTag, field, query, CACHE_CANDIDATES_MAX, this.#waitMs);
+      const found = await this.#engine.search(scopeTag, field, query, CACHE_CANDIDATES_MAX, this.waitMs);
       if (found !== null) return found;
     }
     const [name, vectors] = [this.#names.scope(scopeTag), this.#names.vectorsOf(scopeTag)];
     const bounds = [SCOPE_VECTORS_MAX, SCOPE_BYTES_MAX];
     const reply = await this.#link
-      .scriptOfBytes('ReadVectors', this.#waitMs, name, this.#link.now, vectors, field, ...bounds)
+      .scriptOfBytes('ReadVectors', this.waitMs, name, this.#link.now, vectors, field, ...bounds)
       .catch((error) => this.#index.removeForeign(error, [name]));
     const parts = Array.isArray(reply) ? reply : [];
     const found: FoundVector[] = [];
@@ -291,7 +292,7 @@ export class RedisLlmCache implements LlmCache {
   ): Promise<(FoundEntry | 'gone' | 'unknown')[]> {
     if (keys.length === 0) return [];
     const [epochs, ...entries] = await Promise.all([
-      this.#index.known(tenantId, keys, this.#waitMs),
+      this.#index.known(tenantId, keys, this.waitMs),
       ...keys.map((key) => this.#readEntry(tenantId, key)),
     ]);
     return entries.map((found, at) => {
@@ -306,7 +307,7 @@ export class RedisLlmCache implements LlmCache {
   /** Never rejects. What is there and not ours is removed, and thus gone; `unknown`: Redis did not say, or not in time. */
   async #readEntry(tenantId: string, key: string): Promise<FoundEntry | 'gone' | 'unknown'> {
     const name = this.#names.entry(tenantId, key);
-    const reply = await this.#link.script('Read', this.#waitMs, name).catch((error) => {
+    const reply = await this.#link.script('Read', this.waitMs, name).catch((error) => {
       this.#index.removeForeign(error, [name]);
       return 'unknown' as const;
     });
