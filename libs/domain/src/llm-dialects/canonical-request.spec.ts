@@ -251,6 +251,12 @@ describe('a request in canonical form', () => {
       { input: [{ type: 'function_call', id: 'fc_1', call_id: 'c', name: 'f', arguments: '{}' }] },
       { input: [{ type: 'function_call', id: 'fc_2', call_id: 'c', name: 'f', arguments: '{}' }] },
     ],
+    [
+      'no text beside calls, said and not said',
+      'openai-chat',
+      { messages: [{ role: 'assistant', content: null, tool_calls: [{ id: 'c' }] }] },
+      { messages: [{ role: 'assistant', tool_calls: [{ id: 'c' }] }] },
+    ],
   ])('does not keep apart %s', (_, name, one, two) => {
     expect(form(name, one)).toEqual(form(name, two));
   });

@@ -24,6 +24,8 @@ const SHAPE: MessageShape = {
     part.type === 'text' && typeof part.text === 'string' && hasOnly(part, 'type', 'text')
       ? part.text
       : undefined,
+  // Beside its calls a message of the model may say that it has no text, or say nothing: streamed or whole, clients differ.
+  isOmitted: (name, message) => name === 'content' && message.content === null && isArray(message.tool_calls),
 };
 
 export function canonicalChatRequest(body: unknown, path: string, query?: string): CanonicalRequest {
