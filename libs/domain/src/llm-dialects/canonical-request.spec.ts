@@ -13,6 +13,15 @@ const canonical = (name: DialectName, body: unknown, path = PATHS[name], query?:
 /** Without what is no part of a key. */
 const form = (...of: Parameters<typeof canonical>) => ({ ...canonical(...of), dialect: undefined });
 const user = (content: unknown) => ({ role: 'user', content });
+/** Of Gemini: two calls of one function, and their results. */
+const calls = (...ids: string[]) => ({
+  role: 'model',
+  parts: ids.map((id) => ({ functionCall: { id, name: 'f', args: {} } })),
+});
+const results = (...ids: string[]) => ({
+  role: 'user',
+  parts: ids.map((id) => ({ function_response: { id, name: 'f', response: { output: 'a' } } })),
+});
 
 describe('a request in canonical form', () => {
   it('is the same for a plain chat in Chat Completions, Responses and Messages', () => {
@@ -222,6 +231,12 @@ describe('a request in canonical form', () => {
       { contents: [{ parts: [{ text: 'a', thought: true }] }] },
       { contents: [{ parts: [{ text: 'a' }] }] },
     ],
+    [
+      'two results and the same the other way round',
+      'gemini',
+      { contents: [calls('x', 'y'), results('x', 'y')] },
+      { contents: [calls('x', 'y'), results('y', 'x')] },
+    ],
     ['a temperature as text', 'openai-chat', { temperature: '0' }, { temperature: 0 }],
     [
       'two spellings of one field',
@@ -256,6 +271,18 @@ describe('a request in canonical form', () => {
       'openai-chat',
       { messages: [{ role: 'assistant', content: null, tool_calls: [{ id: 'c' }] }] },
       { messages: [{ role: 'assistant', tool_calls: [{ id: 'c' }] }] },
+    ],
+    [
+      'one conversation whose client made up other ids for its calls',
+      'gemini',
+      { contents: [calls('x', 'y'), results('y', 'x')] },
+      { contents: [calls('2', '1'), results('1', '2')] },
+    ],
+    [
+      'a tool whose call comes as it is made, and whole',
+      'anthropic',
+      { tools: [{ name: 'f', eager_input_streaming: true }] },
+      { tools: [{ name: 'f' }] },
     ],
   ])('does not keep apart %s', (_, name, one, two) => {
     expect(form(name, one)).toEqual(form(name, two));

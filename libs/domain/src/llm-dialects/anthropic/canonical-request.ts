@@ -1,9 +1,9 @@
 /** `POST /v1/messages` in canonical form. */
-import type { CanonicalMessage, CanonicalRequest } from '#contracts';
+import type { CanonicalMessage, CanonicalRequest, VendorValue } from '#contracts';
 import { canonicalMessage, hasOnly, type MessageShape } from '../canonical-message.js';
 import { addTarget } from '../canonical-target.js';
 import { FIELDS_EXCLUDED } from '../fields-excluded.js';
-import { type CommonName, FieldsLeft, isArray, isNumber, isString } from '../fields-left.js';
+import { type CommonName, FieldsLeft, isArray, isNumber, isObject, isString } from '../fields-left.js';
 import { asRecord } from '../read-json.js';
 
 const COMMON = new Map<string, CommonName>([
@@ -22,6 +22,18 @@ const SHAPE: MessageShape = {
       : undefined,
 };
 
+/** Whether the arguments of a call come as they are made or in one piece is how they are delivered: the AI SDK asks so where it streams. */
+function wholeTools(left: FieldsLeft): VendorValue | null {
+  const tools = left.takeWhole('tools');
+  if (tools === null || !isArray(tools.value)) return tools;
+  const value = tools.value.map((tool) => {
+    if (!isObject(tool) || tool.eager_input_streaming === undefined) return tool;
+    const { eager_input_streaming: _, ...rest } = tool;
+    return rest;
+  });
+  return { ...tools, value };
+}
+
 export function canonicalMessagesRequest(body: unknown, path: string, query?: string): CanonicalRequest {
   const request = asRecord(body);
   const left = new FieldsLeft('anthropic', request, FIELDS_EXCLUDED.anthropic);
@@ -35,7 +47,7 @@ export function canonicalMessagesRequest(body: unknown, path: string, query?: st
     system,
     messages: (left.take(isArray, 'messages') ?? []).map((message) => canonicalMessage(message, SHAPE)),
     temperature: left.take(isNumber, 'temperature'),
-    tools: left.takeWhole('tools'),
+    tools: wholeTools(left),
     tool_choice: left.takeWhole('tool_choice'),
     max_tokens: left.take(isNumber, 'max_tokens'),
     rest,

@@ -5,6 +5,7 @@ import { addTarget } from '../canonical-target.js';
 import { FIELDS_EXCLUDED } from '../fields-excluded.js';
 import { type CommonName, FieldsLeft, isArray, isNumber, isObject, isString } from '../fields-left.js';
 import { asRecord } from '../read-json.js';
+import { CallIds } from './call-ids.js';
 import { readGeminiPath } from './path.js';
 
 /**
@@ -48,6 +49,7 @@ export function canonicalGeminiRequest(body: unknown, path: string, query?: stri
     left.take(isObject, 'generationConfig', 'generation_config') ?? undefined,
   );
   const rest: Record<string, unknown> = request ? {} : { gemini: body };
+  const ids = new CallIds();
   const canonical: CanonicalRequest = {
     dialect: 'gemini',
     model: readGeminiPath(path)?.model ?? left.take(isString, 'model'),
@@ -55,7 +57,7 @@ export function canonicalGeminiRequest(body: unknown, path: string, query?: stri
       left.take(isObject, 'systemInstruction', 'system_instruction') ??
         left.take(isString, 'systemInstruction', 'system_instruction'),
     ),
-    messages: contents.map((content) => canonicalMessage(content, SHAPE)),
+    messages: contents.map((content) => canonicalMessage(ids.count(content), SHAPE)),
     temperature: config.take(isNumber, 'temperature'),
     tools: left.takeWhole('tools'),
     tool_choice: left.takeWhole('toolConfig', 'tool_config'),
