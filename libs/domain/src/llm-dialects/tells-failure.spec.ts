@@ -16,6 +16,8 @@ describe('a result tells a failure', () => {
     'make: no rule\n<shellId: 0 completed with exit code 2>',
     'Output: no rule\nError: (none)\nExit Code: 2\nSignal: 0\nProcess Group PGID: 21660',
     '<untrusted_context>\nOutput: no rule\nExit Code: 2\nProcess Group PGID: 21660\n</untrusted_context>',
+    '[ERROR] Error: no such order',
+    'The tool has failed; the error log is shown below. If the tool cannot accomplish what you want, use a different tool.',
     '{"error":"no such order"}',
     '{"content":[],"isError":true}',
   ])('in %j', (text) => {
@@ -28,6 +30,7 @@ describe('a result tells a failure', () => {
     'Errors of today: none',
     'The log says Error: disk full',
     'ERROR_CODES: see below',
+    '[ERROR]-lines of today: none',
     'Chunk ID: 0af3\nWall time: 0.02 seconds\nProcess exited with code 0\nOutput:\nError: is what it prints',
     'Command exited with code 2\nis what it prints',
     'ok\n<shellId: 0 completed with exit code 0>',
@@ -70,6 +73,27 @@ test.each([
   const results = dialectFor(kind, 'POST', path)?.readRequest(body, path).newest.tool_results;
   expect(results).toMatchObject([{ text: FAILED, failed: true }]);
 });
+
+test.each([
+  { name: 'get', content: { error: true, message: 'no such order' } },
+  { output: [{ text: FAILED }] },
+  { result: { error: 'no such order' } },
+  { name: 'get', content: FAILED },
+])(
+  "a result that a framework wraps into Gemini's object has failed by what is inside, as in %j",
+  (response) => {
+    const path = '/v1beta/models/m:generateContent';
+    const resultOf = (one: object) =>
+      dialectFor('gemini', 'POST', path)?.readRequest(
+        { contents: [{ role: 'user', parts: [{ functionResponse: { name: 'get', response: one } }] }] },
+        path,
+      ).newest.tool_results;
+    expect(resultOf(response)).toMatchObject([{ failed: true }]);
+    expect(resultOf(JSON.parse(JSON.stringify(response).replace(/[Ee]rror/g, 'answer')))).toMatchObject([
+      { failed: false },
+    ]);
+  },
+);
 
 test("Anthropic's field is believed whatever the words say", () => {
   const content = [{ type: 'tool_result', tool_use_id: 'c', content: FAILED, is_error: false }];

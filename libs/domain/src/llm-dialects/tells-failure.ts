@@ -4,7 +4,7 @@
  * Agents SDK, Node and Python themselves, Codex' shell), how the shells of pi, Copilot CLI, Qwen Code and Gemini CLI end, and what an
  * object says of itself.
  */
-import { asRecord } from './read-json.js';
+import { asRecord, type JsonRecord } from './read-json.js';
 
 /** Of a longer result the beginning; a longer object is not read. */
 const CHARS_READ = 4_096;
@@ -12,8 +12,9 @@ const CHARS_READ = 4_096;
 const END_CHARS_READ = 512;
 
 const BEGINNINGS = [
-  /^Error(?:: | (?:executing|invoking) tool )/,
+  /^(?:\[ERROR\] )?Error(?:: | (?:executing|invoking) tool )/,
   /^An error occurred while running the tool\b/,
+  /^The tool has failed; the error log is shown below\./,
   /^(?:\w+\.)*[A-Z]\w*(?:Error|Exception): /,
   /^Traceback \(most recent call last\):/,
   /^E[A-Z]{3,}: /,
@@ -37,9 +38,12 @@ export function tellsFailure(result: string): boolean {
 
 function isFailedObject(text: string): boolean {
   try {
-    const { error, isError, is_error } = asRecord(JSON.parse(text)) ?? {};
-    return Boolean(error) || isError === true || is_error === true;
+    return saysFailure(asRecord(JSON.parse(text)));
   } catch {
     return false;
   }
 }
+
+/** Whether an object says of itself that it is a failure; none says nothing. */
+export const saysFailure = ({ error, isError, is_error }: JsonRecord = {}): boolean =>
+  Boolean(error) || isError === true || is_error === true;

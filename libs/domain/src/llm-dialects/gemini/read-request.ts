@@ -5,7 +5,7 @@ import { collectDigests, collectTexts, resultTextOf, textOf } from '../content-p
 import { emptyTurn, findNewest, takeUserTexts } from '../newest-turn.js';
 import { Opening } from '../opening.js';
 import { asBound, asJsonText, asModel, asRecord, asText, type JsonRecord } from '../read-json.js';
-import { tellsFailure } from '../tells-failure.js';
+import { saysFailure, tellsFailure } from '../tells-failure.js';
 import { field, functionCallOf, functionResponseOf, listOf, readFunctionCall, readPart } from './fields.js';
 import { readGeminiPath } from './path.js';
 
@@ -70,13 +70,23 @@ function readResponse(response: JsonRecord, answered: AnsweredCalls, digests: st
   if (response.parts !== undefined) texts.push(resultTextOf(response.parts, readPart, digests));
   const text = texts.join('\n');
   const isSaid = result?.error !== undefined && result.error !== null;
-  return { call: answered.find(response), text, failed: isSaid || tellsFailure(text) };
+  return {
+    call: answered.find(response),
+    text,
+    failed: isSaid || tellsFailure(text) || isFailedInside(result),
+  };
 }
 
 /** A result is always an object; one that only wraps a text is that text. */
 function onlyText(result: JsonRecord | undefined): string | undefined {
   const members = Object.values(result ?? {});
   return members.length === 1 && typeof members[0] === 'string' ? members[0] : undefined;
+}
+
+/** What a framework wraps into that object: a text beside the function's name, parts that hold a text, or an object of its own. */
+function isFailedInside({ output, result, content }: JsonRecord = {}): boolean {
+  const inside = output ?? result ?? content;
+  return saysFailure(asRecord(inside)) || tellsFailure(textOf(inside, readPart));
 }
 
 /** By id where the client sends ids; else the first result of a name answers the first call of that name, and so on. */
