@@ -13,6 +13,7 @@ export { begunAnswerId, deletedAnswerId, fetchedAnswerId, isInteraction } from '
 export { mediaExcessBytes } from './media-excess.js';
 export { writtenAction } from './observation.js';
 export { questionIn } from './opening.js';
+export { isOutputCall } from './output-tool.js';
 export { routedPath } from './path-match.js';
 export { readsRemoteContent } from './remote-content.js';
 export { readUnreadRequest, type UnreadRequest } from './unread-request.js';

@@ -114,6 +114,20 @@ describe('steps made of calls', () => {
     },
   );
 
+  test.each(['set_model_response', 'strands_structured_output', 'format_output', 'final_answer', 'json'])(
+    'wait for no result of %s, by which frameworks have the answer given, unless something else is to be carried out',
+    (name) => {
+      call({}, 'search', name);
+      call({}, name);
+      feed.flush();
+      const told = made.map(({ action }) => [action.tool_call?.replace(/#\w+/g, ''), action.status]);
+      expect(told).toEqual([
+        [`search + ${name}`, 'pending'],
+        [name, 'success'],
+      ]);
+    },
+  );
+
   test('are made for an agent that reports nothing, and of their own coming back is no report', () => {
     call({});
     expect(sessionsMade()).toEqual(['s']);

@@ -16,7 +16,7 @@ import {
   tokensOf,
 } from '#contracts';
 import { canonicalArguments, redactedStart } from '#domain/kill-switch';
-import { writtenAction } from '#domain/llm-dialects';
+import { isOutputCall, writtenAction } from '#domain/llm-dialects';
 import { wholeEnd } from '#kernel';
 import type { ProxyCall } from '../proxy-call.js';
 
@@ -46,7 +46,7 @@ export const outputOf = (text: string): string => redactedStart(text, OUTPUT_CHA
 
 /** Whether tools are to carry out what the model answered. */
 export const waitsForResults = ({ answer, summary }: ProxyCall): boolean =>
-  answer !== null && answer.tool_calls.length > 0 && !summary?.answersInTool;
+  answer !== null && !summary?.answersInTool && !answer.tool_calls.every(isOutputCall);
 
 /** @param conversation with what this call asked and cost */
 export function stepOf(call: ProxyCall, conversation: SoFar): DecisionLog {
