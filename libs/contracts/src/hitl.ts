@@ -147,7 +147,10 @@ export const auditEntrySchema = z.object({
   session_id: z.string().nullable(),
   before_state: z.string().nullable(),
   after_state: z.string().nullable(),
-  /** `ok`, a note such as `already_paused`, or the error code that refused it. */
+  /**
+   * `ok`, a note such as `already_paused`, or the error code that refused it. `begun` where the store cannot write an act and its
+   * line as one (`invalidate_cache`, a wrong match, a channel's test): what came of it stands in a line behind it.
+   */
   outcome: z.string(),
   /** Arguments of the command; never a secret. */
   detail: z.record(z.string(), z.unknown()),

@@ -335,6 +335,24 @@ describe('a channel', () => {
     expect(store.rows.size).toBe(0);
     expect(store.audited.at(-1)).toMatchObject({ action: 'alert_channel.test', detail: { ok: false } });
   });
+
+  it('is in the audit before its test is sent, and is sent none where the store takes no line', async () => {
+    const { area, script, store, sent } = await startAlerts();
+    const { channel } = await area.channels.create(ADMIN, WEBHOOK);
+    const outcomes = () =>
+      store.audited.filter(({ action }) => action === 'alert_channel.test').map(({ outcome }) => outcome);
+    const before: string[][] = [];
+    script.answer = async () => {
+      before.push(outcomes());
+      return { ok: true };
+    };
+    await area.channels.test(ADMIN, channel.channel_id);
+    expect([before, outcomes()]).toEqual([[['begun']], ['begun', 'ok']]);
+
+    store.isFull = true;
+    await expect(area.channels.test(ADMIN, channel.channel_id)).rejects.toThrow('store_full');
+    expect(sent).toHaveLength(1);
+  });
 });
 
 describe('after a restart', () => {

@@ -238,17 +238,16 @@ export class AlertsArea {
     return this.#parts.proxyStore.deliveries(query);
   }
 
-  /** @throws ObservatoryError delivery_not_found, alert_channel_not_found */
-  async retry(by: OperatorPrincipal, deliveryId: string): Promise<AlertDelivery> {
-    const delivery = await this.#queue.retry(by.tenant_id, deliveryId);
-    const { channel_id, notice } = delivery;
-    await this.#audit.record(by, by.tenant_id, 'alert_delivery.retry', {
-      delivery_id: deliveryId,
-      channel_id,
-      name: this.#documents.channel(by.tenant_id, channel_id)?.name,
-      type: notice.type,
-    });
-    return delivery;
+  /** @throws ObservatoryError delivery_not_found, alert_channel_not_found; as the store does, and then nothing is sent */
+  retry(by: OperatorPrincipal, deliveryId: string): Promise<AlertDelivery> {
+    return this.#queue.retry(by.tenant_id, deliveryId, ({ channel_id, notice }) =>
+      this.#audit.record(by, by.tenant_id, 'alert_delivery.retry', {
+        delivery_id: deliveryId,
+        channel_id,
+        name: this.#documents.channel(by.tenant_id, channel_id)?.name,
+        type: notice.type,
+      }),
+    );
   }
 
   #notePause(key: SessionKey, { state }: ControlView): void {

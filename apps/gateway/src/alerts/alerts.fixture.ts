@@ -69,6 +69,7 @@ export class MemoryAlertStore {
     return this.incidents;
   }
   async commitControl(write: ControlWrite): Promise<ControlCommit> {
+    if (this.isFull) throw new Error('store_full');
     this.audited.push(...(write.audit ?? []));
     return { audit: [], released: [], has_more_held: false, rewritten: null };
   }

@@ -120,41 +120,46 @@ export class ChannelDesk {
 
   /**
    * Sends a notice now, past the queue, and says how it went.
-   * @throws ObservatoryError alert_channel_not_found; rate_limited while many tests are under way
+   * @throws ObservatoryError alert_channel_not_found; rate_limited while many tests are under way; as the store does, and then
+   * nothing was sent
    */
   async test(by: OperatorPrincipal, channelId: string): Promise<ChannelTest> {
-    const { audit, box, sender, queue, clock, ids, publicUrl } = this.#parts;
     const record = this.#required(by.tenant_id, channelId);
+    const { name } = record;
     if (!this.#tests.take(by.tenant_id, 1)) throw new ObservatoryError('rate_limited');
     try {
-      const startedSteadyMs = clock.steadyMs();
-      const notice = testNotice({
-        noticeId: `ntc_${ids.next()}`,
-        publicUrl,
-        tenantId: by.tenant_id,
-        channelName: record.name,
-        by: by.operator_id,
-        atMs: clock.nowMs(),
-      });
-      const channel = openChannel(box, record);
-      const outcome: SendOutcome =
-        channel === null
-          ? { ok: false, retryable: false, reason: SEALED_WITH_ANOTHER_KEY, retryAfterMs: null }
-          : await sender.send(channel, notice, `dlv_${ids.next()}`);
-      if (outcome.ok) queue.wakeChannel(channelId);
-      await audit.record(by, by.tenant_id, 'alert_channel.test', {
-        channel_id: channelId,
-        name: record.name,
-        ok: outcome.ok,
-      });
-      return {
-        status: outcome.ok ? 'ok' : 'failed',
-        detail: outcome.ok ? 'The receiver took it.' : `Not delivered: ${outcome.reason}.`,
-        duration_ms: Math.round(clock.steadyMs() - startedSteadyMs),
-      };
+      return await this.#parts.audit.around(
+        [by, by.tenant_id, 'alert_channel.test', { channel_id: channelId, name }],
+        () => this.#sendTest(by, record),
+        ({ status }) => ({ ok: status === 'ok' }),
+      );
     } finally {
       this.#tests.giveBack(by.tenant_id, 1);
     }
+  }
+
+  async #sendTest(by: OperatorPrincipal, record: ChannelRecord): Promise<ChannelTest> {
+    const { box, sender, queue, clock, ids, publicUrl } = this.#parts;
+    const startedSteadyMs = clock.steadyMs();
+    const notice = testNotice({
+      noticeId: `ntc_${ids.next()}`,
+      publicUrl,
+      tenantId: by.tenant_id,
+      channelName: record.name,
+      by: by.operator_id,
+      atMs: clock.nowMs(),
+    });
+    const channel = openChannel(box, record);
+    const outcome: SendOutcome =
+      channel === null
+        ? { ok: false, retryable: false, reason: SEALED_WITH_ANOTHER_KEY, retryAfterMs: null }
+        : await sender.send(channel, notice, `dlv_${ids.next()}`);
+    if (outcome.ok) queue.wakeChannel(record.channel_id);
+    return {
+      status: outcome.ok ? 'ok' : 'failed',
+      detail: outcome.ok ? 'The receiver took it.' : `Not delivered: ${outcome.reason}.`,
+      duration_ms: Math.round(clock.steadyMs() - startedSteadyMs),
+    };
   }
 
   async #save(

@@ -140,6 +140,21 @@ describe('a delivery', () => {
     });
   });
 
+  it('is not put back without its line in the audit: where the store takes none, nothing is sent', async () => {
+    const alerts = await withChannel();
+    alerts.script.answer = async () => failed('it answers 404', false);
+    fire(alerts);
+    await settle();
+    const [id = ''] = alerts.store.rows.keys();
+    alerts.store.isFull = true;
+    await expect(alerts.area.retry(ADMIN, id)).rejects.toThrow('store_full');
+    alerts.store.isFull = false;
+    await alerts.time.pass(5_000);
+    await settle();
+    expect(alerts.states()).toEqual(['dead']);
+    expect(alerts.sent).toHaveLength(1);
+  });
+
   it('put back by two operators at once is sent once', async () => {
     const alerts = await withChannel();
     alerts.script.answer = async () => failed('it answers 404', false);
@@ -220,8 +235,8 @@ describe('a delivery', () => {
     await settle();
     expect(alerts.states()).toEqual(['pending']);
     const [id = ''] = alerts.store.rows.keys();
-    expect(await alerts.area.retry(ADMIN, id)).toMatchObject({ state: 'delivered', attempt_count: 1 });
     alerts.store.isFull = false;
+    expect(await alerts.area.retry(ADMIN, id)).toMatchObject({ state: 'delivered', attempt_count: 1 });
     await alerts.time.pass(5_000);
     await settle();
     expect(alerts.states()).toEqual(['delivered']);

@@ -139,19 +139,23 @@ export class DeliveryQueue {
   /**
    * Puts a dead delivery back with all its attempts before it, or brings a waiting one forward; also where the channel
    * rests. A delivered one stays as it is.
+   * @param record durable when it settles; where it rejects, so does this, and nothing has changed
    * @throws ObservatoryError delivery_not_found; alert_channel_not_found where its channel was removed
    */
-  async retry(tenantId: string, deliveryId: string): Promise<AlertDelivery> {
-    const stored = await this.#stored(tenantId, deliveryId);
+  async retry(
+    tenantId: string,
+    deliveryId: string,
+    record: (delivery: AlertDelivery) => Promise<void>,
+  ): Promise<AlertDelivery> {
+    await record(await this.#retriable(tenantId, deliveryId));
+    const stored = await this.#retriable(tenantId, deliveryId);
     const known = this.#lanes.get(stored.channel_id)?.entries.get(deliveryId);
-    const { clock, openChannel } = this.#options;
+    const { clock } = this.#options;
     const nowMs = clock.nowMs();
     if (known?.isRunning || known?.isWriting) return structuredClone(known.delivery);
     // Where the store refused the outcome, only we know that it has arrived.
     const delivery = known?.delivery ?? stored;
     if (delivery.state === 'delivered') return structuredClone(delivery);
-    if (openChannel(tenantId, stored.channel_id) === CHANNEL_GONE)
-      throw new ObservatoryError('alert_channel_not_found', 'The channel of this delivery was removed.');
     if (delivery.state === 'dead') Object.assign(delivery, { attempt_count: 0, last_error: null });
     Object.assign(delivery, { state: 'pending', next_attempt_at_ms: nowMs, finished_at_ms: null });
     const times = { dueMs: nowMs, dueSaidMs: nowMs, sinceSteadyMs: clock.steadyMs() };
@@ -208,6 +212,16 @@ export class DeliveryQueue {
     const { channel_id, notice } = entry.delivery;
     this.#lanes.open(notice.tenant_id, channel_id).add(entry);
     return entry;
+  }
+
+  /** As it is stored. @throws ObservatoryError delivery_not_found; alert_channel_not_found for what still has to go there */
+  async #retriable(tenantId: string, deliveryId: string): Promise<AlertDelivery> {
+    const stored = await this.#stored(tenantId, deliveryId);
+    const known = this.#lanes.get(stored.channel_id)?.entries.get(deliveryId);
+    const isDelivered = (known?.delivery ?? stored).state === 'delivered';
+    if (!isDelivered && this.#options.openChannel(tenantId, stored.channel_id) === CHANNEL_GONE)
+      throw new ObservatoryError('alert_channel_not_found', 'The channel of this delivery was removed.');
+    return stored;
   }
 
   /** @throws ObservatoryError delivery_not_found */

@@ -1,9 +1,18 @@
 /** Who changed which setting, as the audit keeps it: keys, policies, prices, upstreams, alerts. Details never hold a secret. */
-import type { AuditDraft, DecisionStore, OperatorPrincipal, Role } from '#contracts';
+import {
+  type AuditDraft,
+  type DecisionStore,
+  ObservatoryError,
+  type OperatorPrincipal,
+  type Role,
+} from '#contracts';
 import type { Clock } from '#kernel';
 
 /** Who acts: an operator, or the gateway itself. */
 export type Auditor = Pick<OperatorPrincipal, 'operator_id'> & { role: Role | 'system' };
+
+/** Arguments of `draft`. */
+export type AuditLine = Parameters<SettingsAudit['draft']>;
 
 export class SettingsAudit {
   constructor(
@@ -12,8 +21,29 @@ export class SettingsAudit {
   ) {}
 
   /** Durable when it settles. Rejects as the store does. */
-  async record(...entry: Parameters<SettingsAudit['draft']>): Promise<void> {
-    await this.store.commitControl({ audit: [this.draft(...entry)] });
+  record(...line: AuditLine): Promise<void> {
+    return this.#append(line, 'ok');
+  }
+
+  /**
+   * Does what the store cannot write together with its line: that it begins is durable before it does (outcome `begun`), what
+   * came of it once this settles (`ok`, or the code that refused it). Rejects as `act` does, and as the store does: nothing has
+   * begun where it refuses the first line.
+   * @param found what the second line says beside the first, once it is known
+   */
+  async around<T>(
+    line: AuditLine,
+    act: () => Promise<T>,
+    found: (result: T) => Record<string, unknown> = () => ({}),
+  ): Promise<T> {
+    const [by, tenantId, action, detail] = line;
+    await this.#append(line, 'begun');
+    const result = await act().catch(async (error: unknown) => {
+      await this.#append(line, error instanceof ObservatoryError ? error.code : 'internal_error');
+      throw error;
+    });
+    await this.#append([by, tenantId, action, { ...detail, ...found(result) }], 'ok');
+    return result;
   }
 
   /** Of now, for who writes it together with the change itself. */
@@ -36,5 +66,9 @@ export class SettingsAudit {
       outcome: 'ok',
       detail,
     };
+  }
+
+  async #append(line: AuditLine, outcome: string): Promise<void> {
+    await this.store.commitControl({ audit: [{ ...this.draft(...line), outcome }] });
   }
 }

@@ -15,7 +15,7 @@ import { redact } from '#domain/kill-switch';
 import { readEntryQuery, readMatchQuery } from '#domain/llm-cache';
 import { decideVeto } from '#domain/text-likeness';
 import type { Clock, IdSource } from '#kernel';
-import type { SettingsAudit } from '../auth/settings-audit.js';
+import type { AuditLine, SettingsAudit } from '../auth/settings-audit.js';
 import type { LlmCacheConfig } from '../config/llm-cache-config.js';
 import { CacheDesk } from './cache-desk.js';
 import {
@@ -105,14 +105,16 @@ export class LlmCacheArea {
   /**
    * What calls of the tenant have under way, at any gateway, is not kept either, whether or not it would match.
    * @returns how many entries match; what was removed stands in the audit
-   * @throws ObservatoryError cache_unavailable
+   * @throws ObservatoryError cache_unavailable; as the store does, and then nothing was removed
    */
-  async invalidate(operator: OperatorPrincipal, { pattern, preview }: CacheInvalidate): Promise<number> {
+  invalidate(operator: OperatorPrincipal, wanted: CacheInvalidate): Promise<number> {
     const { tenant_id: tenantId } = operator;
-    const count = (await this.#cache?.invalidate(tenantId, pattern ?? null, preview)) ?? 0;
-    if (!preview)
-      await this.#audit.record(operator, tenantId, 'invalidate_cache', { pattern: pattern ?? null, count });
-    return count;
+    const { pattern = null, preview } = wanted;
+    const invalidate = async () => (await this.#cache?.invalidate(tenantId, pattern, preview)) ?? 0;
+    if (preview) return invalidate();
+    return this.#audit.around([operator, tenantId, 'invalidate_cache', { pattern }], invalidate, (count) => ({
+      count,
+    }));
   }
 
   /** @throws ObservatoryError invalid_request, whether there is a cache or not */
@@ -133,9 +135,12 @@ export class LlmCacheArea {
     matchId: string,
     verdict: 'right' | 'wrong',
   ): Promise<SemanticMatch | null> {
-    const record = ({ call_id, key }: SemanticMatch) =>
-      this.#audit.record(operator, operator.tenant_id, 'judge_cache_match', { verdict, call_id, key });
-    return (await this.#matches?.judge(operator, matchId, verdict, record)) ?? null;
+    const audited = async ({ call_id, key }: SemanticMatch, act: (() => Promise<unknown>) | null) => {
+      const detail = { verdict, call_id, key };
+      const line: AuditLine = [operator, operator.tenant_id, 'judge_cache_match', detail];
+      await (act === null ? this.#audit.record(...line) : this.#audit.around(line, act));
+    };
+    return (await this.#matches?.judge(operator, matchId, verdict, audited)) ?? null;
   }
 
   async stop(): Promise<void> {

@@ -85,7 +85,10 @@ describe('a verdict', () => {
     const id = served(matches);
     const recorded: string[] = [];
     const judge = (verdict: 'right' | 'wrong', by = ADA) =>
-      matches.judge(by, id, verdict, async () => void recorded.push(`${by.operator_id} ${verdict}`));
+      matches.judge(by, id, verdict, async (_, act) => {
+        await act?.();
+        recorded.push(`${by.operator_id} ${verdict}`);
+      });
     const both = await Promise.all([judge('wrong'), judge('wrong', BEN)]);
     expect(both).toMatchObject([{ verdict_by: 'ada' }, { verdict_by: 'ada' }]);
     for (const verdict of ['wrong', 'right', 'right'] as const) await judge(verdict, BEN);
@@ -106,8 +109,9 @@ describe('a verdict', () => {
     expect(matches.areDifferent('default', 'one', 'other')).toBe(true);
   });
 
-  it('that cannot be recorded is none, and is given by the next try', async () => {
-    const { matches, tally } = matchesWith();
+  it('that cannot be recorded is none, evicts nothing, and is given by the next try', async () => {
+    const evict = async () => expect.unreachable();
+    const { matches, tally } = matchesWith({ cache: { evict } });
     const id = served(matches);
     const refused = matches.judge(ADA, id, 'wrong', () => Promise.reject(new Error('store_full')));
     await expect(refused).rejects.toThrow('store_full');

@@ -128,15 +128,15 @@ export class SemanticMatches {
   /**
    * A wrong one also loses its entry, and is not taken for judged before that; nor do its questions match again. A verdict that
    * is given already changes nothing.
-   * @param record of the verdict, which is none where it rejects
-   * @throws ObservatoryError cache_unavailable; as `record` does
+   * @param audited writes the verdict down, which is none where it rejects, and does what belongs to it; null: nothing does
+   * @throws ObservatoryError cache_unavailable; as `audited` does
    * @returns the match as judged; null: not among those that are kept
    */
   judge(
     by: OperatorPrincipal,
     matchId: string,
     verdict: 'right' | 'wrong',
-    record: (match: SemanticMatch) => Promise<void>,
+    audited: (match: SemanticMatch, act: (() => Promise<unknown>) | null) => Promise<void>,
   ): Promise<SemanticMatch | null> {
     const { tenant_id: tenantId, operator_id: operatorId } = by;
     return this.#verdicts.run(matchId, async () => {
@@ -147,8 +147,7 @@ export class SemanticMatches {
       const isInForce = this.areDifferent(tenantId, match.key, askedKey) === isWrong;
       if (match.verdict === verdict && isInForce) return match;
       const { cache, tally } = this.#parts;
-      if (isWrong) await cache.evict(tenantId, match.key);
-      await record(match);
+      await audited(match, isWrong ? () => cache.evict(tenantId, match.key) : null);
       const pair = pairOf(match.key, askedKey);
       if (isWrong) this.#different.set(tenantId, pair, true);
       else this.#different.delete(tenantId, pair);
