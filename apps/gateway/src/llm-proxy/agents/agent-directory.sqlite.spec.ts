@@ -161,7 +161,7 @@ test('a reactivation that a full disk refuses leaves the incident open', async (
   await fillDisk();
   // Little is taken again, and much is not.
   await time.pass(1_000);
-  await expect(agents.reactivate(A, ADMIN, () => {}, 'y'.repeat(100_000))).rejects.toThrow();
+  await expect(agents.reactivate(A, ADMIN, () => {}, { reason: 'y'.repeat(100_000) })).rejects.toThrow();
   expect(agents.openIncidentId(A)).toBe('inc-1');
   expect(await proxyStore.openIncidents()).toHaveLength(1);
 });
@@ -235,7 +235,7 @@ test('a change to what is already so writes nothing, and no more than it changes
 test('the reason of a reactivation is in the audit', async () => {
   const scope = agentScope('default', 'a');
   await agents.patchPolicy(scope, { active: false, reason: 'stop' }, ADMIN);
-  await agents.reactivate(scope, ADMIN, () => {}, 'it is mended');
+  await agents.reactivate(scope, ADMIN, () => {}, { reason: 'it is mended' });
   await agents.patchPolicy(scope, { active: false }, ADMIN);
   await agents.reactivate(scope, ADMIN, () => {});
   expect((await audited()).map(({ action, detail }) => [action, detail])).toEqual([

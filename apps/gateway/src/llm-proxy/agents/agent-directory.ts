@@ -50,6 +50,24 @@ export interface AgentDirectoryParts {
 /** `stopped_again`: the kill switch fired after the operator had asked; the agent is stopped. */
 export type Reactivation = 'reactivated' | 'already_active' | 'stopped_again';
 
+export interface ReactivationParts {
+  /** In force before it may call. */
+  limits?: Omit<AgentPolicyPatch, 'active' | 'reason'>;
+  /** For the audit. */
+  reason?: string | undefined;
+  /** The incident that was open when the operator asked: now, unless given. */
+  asked?: string | null;
+  /** Other limits are in force, and it may not call yet: waited for. Must not reject. */
+  onLimits?: () => Promise<void>;
+}
+
+interface WrittenChange {
+  before: AgentPolicy;
+  changed: Omit<AgentPolicyPatch, 'active' | 'reason'>;
+  reason: string | undefined;
+  isLetIn: boolean;
+}
+
 interface OpenIncident extends Pick<Incident, 'incident_id'> {
   /** Null: the agent is stopped wherever it is at work, by an operator as well or since before this start. */
   session_id: string | null;
@@ -226,38 +244,64 @@ export class AgentDirectory {
   }
 
   /**
-   * `already_active` also where another operator was faster. Rejects as the store does: it stays deactivated.
+   * Lets it call again, with other limits where some are given, in one write. `already_active` also where another operator was
+   * faster; limits are changed all the same, as they are where it is `stopped_again`. Rejects as the store does: then nothing has
+   * changed.
    * @param onActive called the moment it may call again, before anything else can happen
-   * @param reason for the audit
    */
   reactivate(
     scope: AgentScope,
     by: OperatorPrincipal,
     onActive: () => void,
-    reason?: string,
+    { limits = {}, reason, asked = this.openIncidentId(scope), onLimits }: ReactivationParts = {},
   ): Promise<Reactivation> {
-    const { tenantId, agentId } = splitAgentScope(scope);
-    const asked = this.openIncidentId(scope);
     return this.#changes.run(scope, async () => {
       const before = this.policy(scope);
-      if (before.active) return 'already_active';
-      requirePlace(this.#policies.fits(scope));
+      const changed = changesOf(limits, before);
       const incidentId = this.openIncidentId(scope);
       // Fired while this waited for its turn: the operator cannot have meant it.
-      if (incidentId !== null && incidentId !== asked) return 'stopped_again';
-      const at_ms = this.#parts.clock.nowMs();
-      const after = applyPolicyPatch(before, { active: true }, by.operator_id, at_ms);
-      await this.#save(scope, after, {
-        audit: [this.#draft(scope, by, 'agent.reactivate', { reason })],
-        reactivated: { tenant_id: tenantId, agent_id: agentId, by: by.operator_id, at_ms },
-      });
-      if (this.openIncidentId(scope) === incidentId) this.#openIncidents.delete(scope);
-      const stop = this.#unwritten.get(scope);
-      // The audit has the agent active from here: that it was stopped meanwhile is to stand behind it.
-      if (stop !== undefined) this.#untold.set(scope, stop.audit);
-      if (this.#putInForce(scope, after).active) onActive();
-      return this.policy(scope).active ? 'reactivated' : 'stopped_again';
+      const isMeant = incidentId === null || incidentId === asked;
+      const active = before.active || isMeant;
+      if (isEmpty(changed) && active === before.active) return active ? 'already_active' : 'stopped_again';
+      requirePlace(this.#policies.fits(scope));
+      const isLetIn = active && !before.active;
+      const after = await this.#writeChange(scope, by, { before, changed, reason, isLetIn });
+      if (!isEmpty(changed)) {
+        // Before it may call: never without them, nor without what was spent of a new budget.
+        this.#putInForce(scope, stoppedAs(before, after));
+        await onLimits?.();
+      }
+      if (isLetIn) this.#letIn(scope, after, incidentId, onActive);
+      if (!this.policy(scope).active) return 'stopped_again';
+      return isLetIn ? 'reactivated' : 'already_active';
     });
+  }
+
+  /** In one transaction, what is changed and that it may call again. @returns the policy as it is written */
+  async #writeChange(
+    scope: AgentScope,
+    by: OperatorPrincipal,
+    { before, changed, reason, isLetIn }: WrittenChange,
+  ): Promise<AgentPolicy> {
+    const { tenantId, agentId } = splitAgentScope(scope);
+    const at_ms = this.#parts.clock.nowMs();
+    const patch = isLetIn ? { ...changed, active: true } : changed;
+    const after = applyPolicyPatch(before, patch, by.operator_id, at_ms);
+    const audit: AuditDraft[] = [];
+    if (!isEmpty(changed)) audit.push(this.#draft(scope, by, 'agent.policy', { ...changed, reason }));
+    if (isLetIn) audit.push(this.#draft(scope, by, 'agent.reactivate', { reason }));
+    const reactivated = { tenant_id: tenantId, agent_id: agentId, by: by.operator_id, at_ms };
+    await this.#save(scope, after, isLetIn ? { audit, reactivated } : { audit });
+    return after;
+  }
+
+  /** What is written already. @param incidentId that was open as it was written */
+  #letIn(scope: AgentScope, after: AgentPolicy, incidentId: string | null, onActive: () => void): void {
+    if (this.openIncidentId(scope) === incidentId) this.#openIncidents.delete(scope);
+    const stop = this.#unwritten.get(scope);
+    // The audit has the agent active from here: that it was stopped meanwhile is to stand behind it.
+    if (stop !== undefined) this.#untold.set(scope, stop.audit);
+    if (this.#putInForce(scope, after).active) onActive();
   }
 
   /**

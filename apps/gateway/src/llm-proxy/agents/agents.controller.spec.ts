@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { agentScope, type Incident, type OperatorPrincipal } from '#contracts';
-import { FakeClock } from '#testing';
+import { agentScope, type DocumentWrite, type Incident, type OperatorPrincipal } from '#contracts';
+import { FakeClock, turn } from '#testing';
 import { AgentDirectory } from './agent-directory.js';
 import { AgentsController } from './agents.controller.js';
 import { IncidentDesk } from './incident-desk.js';
@@ -9,20 +9,23 @@ const ANN = { operator_id: 'ann', tenant_id: 'default', role: 'admin' } as Opera
 const AGENT = agentScope('default', 'a');
 const INCIDENT = { incident_id: 'i', agent_id: 'a', breakdown: { score: 13 }, threshold: 10 } as Incident;
 
-/** A stopped agent, whose kill switch fires again during the `nth` commit. */
-const stoppedAgent = (nth: number) =>
-  stopped(nth, (agents) => agents.deactivateByKillSwitch(AGENT, INCIDENT));
+type Moment = 'as it is written' | 'as its budgets are read';
 
-/** @param then done during the `nth` commit */
-async function stopped(nth: number, then: (agents: AgentDirectory) => void) {
-  let seen = 0;
+/** A stopped agent, whose kill switch fires again at that moment of its next change. */
+const stoppedAgent = (moment: Moment) =>
+  stopped((agents, now) => now === moment && agents.deactivateByKillSwitch(AGENT, INCIDENT));
+
+/** @param then done at each moment of its changes after the stop */
+async function stopped(then: (agents: AgentDirectory, moment: Moment) => void) {
+  const written: DocumentWrite[] = [];
   const agents = new AgentDirectory({
     store: {
-      commitDocuments: async () => {
-        if (++seen === nth) then(agents);
+      commitDocuments: async (write: DocumentWrite) => {
+        await turn();
+        if (written.push(write) === 2) then(agents, 'as it is written');
       },
     },
-    audit: { draft: () => ({}) },
+    audit: { draft: (_by: unknown, _tenant: unknown, action: string) => ({ action }) },
     clock: new FakeClock(),
     onPolicy: () => {},
     onUnsaved: () => expect.unreachable(),
@@ -39,10 +42,10 @@ async function stopped(nth: number, then: (agents: AgentDirectory) => void) {
     agents,
     incidents,
     views,
-    budgets: { policyChanged: async () => {} },
+    budgets: { policyChanged: async () => then(agents, 'as its budgets are read') },
   } as never);
   await controller.deactivate(ANN, 'a', { reason: 'stop' });
-  return { agents, controller };
+  return { agents, controller, written };
 }
 
 test('an agent that has control characters in its id from before they were refused can still be stopped', async () => {
@@ -62,23 +65,24 @@ const STOPPED_AGAIN = { code: 'agent_stopped_again' };
 
 describe('an agent that the kill switch stops while it is reactivated', () => {
   test('is told so by the command', async () => {
-    const { controller } = await stoppedAgent(2);
+    const { controller } = await stoppedAgent('as it is written');
     await expect(controller.reactivate(ANN, 'a')).rejects.toMatchObject(STOPPED_AGAIN);
   });
 
-  // The first commit is the stop, the second what else the change holds, the third the reactivation.
-  test.each([
-    ['while the rest is written', 2],
-    ['as it may call', 3],
-  ])('is told so by a change of its policy, %s; the rest of it stands', async (_, nth) => {
-    const { agents, controller } = await stoppedAgent(nth);
-    const change = controller.changePolicy(ANN, 'a', { active: true, requests_per_minute: 5 });
-    await expect(change).rejects.toMatchObject(STOPPED_AGAIN);
-    expect(agents.policy(AGENT)).toMatchObject({ active: false, requests_per_minute: 5 });
-  });
+  test.each<Moment>(['as it is written', 'as its budgets are read'])(
+    'is told so by a change of its policy, %s; the rest of it stands',
+    async (moment) => {
+      const { agents, controller, written } = await stoppedAgent(moment);
+      const change = controller.changePolicy(ANN, 'a', { active: true, requests_per_minute: 5 });
+      await expect(change).rejects.toMatchObject(STOPPED_AGAIN);
+      expect(agents.policy(AGENT)).toMatchObject({ active: false, requests_per_minute: 5 });
+      await turn();
+      expect(written.at(-1)?.saved?.[0]?.body).toMatchObject({ active: false, requests_per_minute: 5 });
+    },
+  );
 
   test('is not spoken of in the answer to a change that does not ask for it', async () => {
-    const { controller } = await stoppedAgent(2);
+    const { controller } = await stoppedAgent('as it is written');
     const { active, requests_per_minute } = await controller.changePolicy(ANN, 'a', {
       requests_per_minute: 5,
     });
@@ -86,10 +90,31 @@ describe('an agent that the kill switch stops while it is reactivated', () => {
   });
 });
 
-test('an agent that is reactivated with other limits may call under these alone', async () => {
+test('an agent that is reactivated with other limits has both in one write, and may call under these alone', async () => {
   const seen: unknown[] = [];
-  const { agents, controller } = await stopped(3, () => seen.push(agents.policy(AGENT)));
+  const { controller, written } = await stopped((agents, moment) =>
+    seen.push([moment, agents.policy(AGENT).active, agents.policy(AGENT).requests_per_minute]),
+  );
   const after = await controller.changePolicy(ANN, 'a', { active: true, requests_per_minute: 5 });
-  expect(seen).toMatchObject([{ active: false, requests_per_minute: 5 }]);
   expect(after).toMatchObject({ active: true, requests_per_minute: 5 });
+  expect(seen).toEqual([
+    ['as it is written', false, null],
+    ['as its budgets are read', false, 5],
+  ]);
+  expect(written.slice(1)).toMatchObject([
+    {
+      saved: [{ body: { active: true, requests_per_minute: 5 } }],
+      audit: [{ action: 'agent.policy' }, { action: 'agent.reactivate' }],
+      reactivated: { agent_id: 'a' },
+    },
+  ]);
+});
+
+test('an agent that may call already is given the limits that a reactivation comes with', async () => {
+  const { controller, written } = await stopped(() => {});
+  await controller.reactivate(ANN, 'a');
+  const after = await controller.changePolicy(ANN, 'a', { active: true, requests_per_minute: 5 });
+  expect(after).toMatchObject({ active: true, requests_per_minute: 5 });
+  expect(written.at(-1)?.audit).toMatchObject([{ action: 'agent.policy' }]);
+  expect(written).toHaveLength(3);
 });

@@ -52,14 +52,14 @@ export class AgentsController {
     @Body() body: unknown,
   ): Promise<AgentPolicy> {
     const scope = this.scopeOf(operator.tenant_id, agentId);
-    const { active, ...patch } = parseFields(agentPolicyPatchSchema, body);
+    const { active, reason, ...limits } = parseFields(agentPolicyPatchSchema, body);
     const { agents, budgets, incidents, views } = this.proxy;
-    const asked = agents.openIncidentId(scope);
-    await agents.patchPolicy(scope, active === false ? { ...patch, active } : patch, operator);
-    await budgets.policyChanged(scope);
-    // Last: it may call under its new limits, and never without them.
-    if (active === true && agents.openIncidentId(scope) === asked)
-      await incidents.reactivate(operator, agentId, patch.reason);
+    const onLimits = () => budgets.policyChanged(scope);
+    if (active === true) await incidents.reactivate(operator, agentId, { limits, reason, onLimits });
+    else {
+      await agents.patchPolicy(scope, { ...limits, active, reason }, operator);
+      await onLimits();
+    }
     views.touch(operator.tenant_id, agentId);
     if (active === true && agents.openIncidentId(scope) !== null)
       throw new ObservatoryError('agent_stopped_again');

@@ -12,6 +12,7 @@ function deskFor(answer: Reactivation, hasMoment: boolean) {
   const done: string[] = [];
   const desk = new IncidentDesk({
     agents: {
+      openIncidentId: () => null,
       reactivate: async (_scope: unknown, _by: unknown, onActive: () => void) => {
         if (hasMoment) onActive();
         done.push('written');

@@ -17,7 +17,7 @@ import type { AlertMonitor } from '../../alerts/alert-monitor.js';
 import { FairShare } from '../../fair-share.js';
 import { UnsavedWrites } from '../../unsaved-writes.js';
 import type { ProxyEvents } from '../proxy-events.js';
-import type { AgentDirectory, Reactivation } from './agent-directory.js';
+import type { AgentDirectory, Reactivation, ReactivationParts } from './agent-directory.js';
 import { windowPrefix } from './window-key.js';
 
 export interface IncidentDeskParts {
@@ -91,14 +91,20 @@ export class IncidentDesk {
     await Promise.all(this.#writing);
   }
 
-  /** Rejects as the store does. @param reason for the audit */
-  async reactivate(by: OperatorPrincipal, agentId: string, reason?: string): Promise<Reactivation> {
+  /** Rejects as the store does. */
+  async reactivate(
+    by: OperatorPrincipal,
+    agentId: string,
+    change: Omit<ReactivationParts, 'asked'> = {},
+  ): Promise<Reactivation> {
     const { agents, store, live } = this.#parts;
     const scope = agentScope(by.tenant_id, agentId);
+    const asked = agents.openIncidentId(scope);
     // What is not in the store could not be closed there, and would be open again after the next start.
     await this.settled();
     await this.#unsaved.writeNow(incidentKey(scope, ''));
-    const outcome = await agents.reactivate(scope, by, () => this.#forget(by.tenant_id, agentId), reason);
+    const onActive = () => this.#forget(by.tenant_id, agentId);
+    const outcome = await agents.reactivate(scope, by, onActive, { ...change, asked });
     if (outcome !== 'already_active') {
       const { items } = await store.incidents({
         tenant_id: by.tenant_id,
