@@ -50,6 +50,8 @@ export interface AgentDirectoryParts {
 /** `stopped_again`: the kill switch fired after the operator had asked; the agent is stopped. */
 export type Reactivation = 'reactivated' | 'already_active' | 'stopped_again';
 
+type PolicyChange = Omit<AgentPolicyPatch, 'active'> & { active?: false | undefined };
+
 export interface ReactivationParts {
   /** In force before it may call. */
   limits?: Omit<AgentPolicyPatch, 'active' | 'reason'>;
@@ -179,24 +181,35 @@ export class AgentDirectory {
   }
 
   /** Rejects as the store does: then nothing has changed. To let an agent call again there is `reactivate`. */
-  patchPolicy(
-    scope: AgentScope,
-    patch: Omit<AgentPolicyPatch, 'active'> & { active?: false },
-    by: OperatorPrincipal,
-  ): Promise<AgentPolicy> {
+  patchPolicy(scope: AgentScope, patch: PolicyChange, by: OperatorPrincipal): Promise<AgentPolicy> {
     return this.#changes.run(scope, async () => {
-      const { active, reason, ...given } = patch;
-      const before = this.policy(scope);
-      const changed = changesOf(given, before);
-      const isStop = active === false && this.#isStop(scope, reason);
-      if (!isStop && isEmpty(changed)) return before;
-      requirePlace(this.#policies.fits(scope));
-      const after = applyPolicyPatch(before, patch, by.operator_id, this.#parts.clock.nowMs());
-      const action = isStop ? 'agent.deactivate' : 'agent.policy';
-      await this.#save(scope, after, { audit: [this.#draft(scope, by, action, { ...changed, reason })] });
-      if (isStop) this.#widenKill(scope);
-      return this.#putInForce(scope, after);
+      await this.#patch(scope, patch, by);
+      return this.policy(scope);
     });
+  }
+
+  /**
+   * Rejects as the store does: then nothing has changed.
+   * @returns false where it is stopped already, for this reason and in all its sessions: then nothing is written
+   */
+  deactivate(scope: AgentScope, reason: string, by: OperatorPrincipal): Promise<boolean> {
+    return this.#changes.run(scope, () => this.#patch(scope, { active: false, reason }, by));
+  }
+
+  /** @returns whether there was anything to change */
+  async #patch(scope: AgentScope, patch: PolicyChange, by: OperatorPrincipal): Promise<boolean> {
+    const { active, reason, ...given } = patch;
+    const before = this.policy(scope);
+    const changed = changesOf(given, before);
+    const isStop = active === false && this.#isStop(scope, reason);
+    if (!isStop && isEmpty(changed)) return false;
+    requirePlace(this.#policies.fits(scope));
+    const after = applyPolicyPatch(before, patch, by.operator_id, this.#parts.clock.nowMs());
+    const action = isStop ? 'agent.deactivate' : 'agent.policy';
+    await this.#save(scope, after, { audit: [this.#draft(scope, by, action, { ...changed, reason })] });
+    if (isStop) this.#widenKill(scope);
+    this.#putInForce(scope, after);
+    return true;
   }
 
   /** Rejects as the store does: then nothing has changed. */

@@ -52,13 +52,35 @@ test('an agent that has control characters in its id from before they were refus
   const ID = 'line\nbreak';
   const deactivate = (known: readonly string[]) => {
     const controller = new AgentsController({
-      agents: { policy: () => ({ active: false }) },
+      agents: { deactivate: async () => false },
       views: { isKnown: (tenantId: string, id: string) => tenantId === 'default' && known.includes(id) },
     } as never);
     return controller.deactivate(ANN, ID, { reason: 'stop' });
   };
   await expect(deactivate([ID])).resolves.toEqual({ status: 'ok', note: 'already_inactive' });
   await expect(deactivate([])).rejects.toMatchObject({ code: 'invalid_request' });
+});
+
+describe('an agent that is stopped already', () => {
+  test('is stopped for another reason where one is given, in the audit and the answer too; else nothing is', async () => {
+    const { agents, controller, written } = await stopped(() => {});
+    const deactivate = (reason: string) => controller.deactivate(ANN, 'a', { reason });
+    expect(await deactivate('stop')).toEqual({ status: 'ok', note: 'already_inactive' });
+    expect(written).toHaveLength(1);
+    expect(await deactivate('it spends too much')).toEqual({ status: 'ok' });
+    expect(agents.policy(AGENT).deactivated_reason).toBe('it spends too much');
+    expect(written.at(-1)?.audit).toMatchObject([{ action: 'agent.deactivate' }]);
+  });
+
+  test('by the kill switch is stopped by an operator in its other sessions as well, and once', async () => {
+    const { agents, controller } = await stopped(() => {});
+    await controller.reactivate(ANN, 'a');
+    agents.deactivateByKillSwitch(AGENT, { ...INCIDENT, session_id: 's' });
+    const deactivate = () => controller.deactivate(ANN, 'a', { reason: 'stop' });
+    const both = await Promise.all([deactivate(), deactivate()]);
+    expect(both).toEqual([{ status: 'ok' }, { status: 'ok', note: 'already_inactive' }]);
+    expect(agents.wasKilledIn(AGENT, 'other')).toBe(true);
+  });
 });
 
 const STOPPED_AGAIN = { code: 'agent_stopped_again' };

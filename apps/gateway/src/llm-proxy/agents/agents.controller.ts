@@ -8,7 +8,6 @@ import {
   type AgentView,
   agentPolicyPatchSchema,
   agentScope,
-  KILL_SWITCH_ACTOR,
   type KillSwitchAnswer,
   killSwitchPatchSchema,
   LIMITS,
@@ -98,13 +97,10 @@ export class AgentsController {
   ): Promise<{ status: 'ok'; note?: 'already_inactive' }> {
     const scope = this.scopeOf(operator.tenant_id, agentId);
     const { reason } = parseFields(deactivateBodySchema, body);
-    const { active, deactivated_by } = this.proxy.agents.policy(scope);
-    // What the kill switch stopped may still be at work in other sessions.
-    if (active || deactivated_by === KILL_SWITCH_ACTOR) {
-      await this.proxy.agents.patchPolicy(scope, { active: false, reason }, operator);
-      this.proxy.views.touch(operator.tenant_id, agentId);
-    }
-    return active ? { status: 'ok' } : { status: 'ok', note: 'already_inactive' };
+    if (!(await this.proxy.agents.deactivate(scope, reason, operator)))
+      return { status: 'ok', note: 'already_inactive' };
+    this.proxy.views.touch(operator.tenant_id, agentId);
+    return { status: 'ok' };
   }
 
   @Post(':agent_id/reactivate')

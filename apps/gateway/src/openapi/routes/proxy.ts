@@ -101,7 +101,7 @@ export const PROXY_ROUTES: readonly Route[] = [
     tag: 'Agents',
     summary: 'Deactivate an agent',
     description:
-      'Its proxied calls are refused from now on, those that wait or are at their upstream as well: they end with 403 `agent_inactive`, a stream that has begun with an error event. Where it is stopped already, for this reason and in all its sessions, nothing is written.',
+      'Its proxied calls are refused from now on, those that wait or are at their upstream as well: they end with 403 `agent_inactive`, a stream that has begun with an error event. Where it is stopped already, for this reason and in all its sessions, nothing is written, and the note says `already_inactive`.',
     caller: 'command',
     params: agentParams,
     body: { content: { 'application/json': deactivateBodySchema }, example: { reason: 'spends too much' } },
