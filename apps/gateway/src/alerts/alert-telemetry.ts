@@ -2,7 +2,11 @@
 import type { Logger } from 'pino';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { AlertDelivery, AlertNotice } from '#contracts';
+import type { SteadyClock } from '#kernel';
+import { LinePace } from '../telemetry/line-pace.js';
 import { METRIC_PREFIX } from '../telemetry/metrics.js';
+
+type StoreWrite = 'delivery' | 'firing' | 'incidents';
 
 export class AlertTelemetry {
   readonly #logger: Logger;
@@ -12,11 +16,13 @@ export class AlertTelemetry {
   readonly #circuits: Counter;
   readonly #bounds: Counter<'bound'>;
   readonly #failures: Counter<'what'>;
+  readonly #storeLines: LinePace<StoreWrite>;
 
   /** @param pendingCount deliveries waiting or under way, read when metrics are collected */
-  constructor(logger: Logger, metrics: Registry, pendingCount: () => number) {
+  constructor(clock: SteadyClock, logger: Logger, metrics: Registry, pendingCount: () => number) {
     const registers = [metrics];
     this.#logger = logger;
+    this.#storeLines = new LinePace(clock);
     this.#notices = new Counter({
       name: `${METRIC_PREFIX}alert_notices_total`,
       help: 'Notices by type and phase, whether or not a channel carries them.',
@@ -103,10 +109,13 @@ export class AlertTelemetry {
     this.#logger.error({ event: 'alert_document_unusable', kind, id }, 'a stored alert document is unusable');
   }
 
-  storeFailed(what: 'delivery' | 'firing' | 'incidents', error: unknown): void {
+  /** Counted each time, logged once a minute for each: a disk that stays full refuses all that waits every few seconds. */
+  storeFailed(what: StoreWrite, error: unknown): void {
     this.#failures.inc({ what });
+    const untold_count = this.#storeLines.untoldAt(what);
+    if (untold_count === null) return;
     this.#logger.error(
-      { event: 'alert_store_failed', what, err: error },
+      { event: 'alert_store_failed', what, untold_count, err: error },
       'the store refused what alerts keep',
     );
   }

@@ -94,7 +94,7 @@ export class AlertsArea {
   constructor(parts: AlertsDependencies) {
     this.#parts = parts;
     const { clock, ids, timer, live, box, proxyStore, publicUrl } = parts;
-    const telemetry = new AlertTelemetry(parts.logger, parts.metrics, () => this.#queue.pendingCount);
+    const telemetry = new AlertTelemetry(clock, parts.logger, parts.metrics, () => this.#queue.pendingCount);
     this.#telemetry = telemetry;
     const documents = new AlertDocuments({
       store: proxyStore,

@@ -127,12 +127,13 @@ export async function startAlerts(
   const published: { tenantId: string; payload: AlertDelivery }[] = [];
   const script = { answer: options.answer ?? (async (): Promise<SendOutcome> => ({ ok: true })) };
   const metrics = new Registry();
+  const lines: Record<string, unknown>[] = [];
   const area = new AlertsArea({
     clock: time,
     ids: { next: (bytes = 16) => String(++idCount).padStart(bytes, '0') },
     timer: time,
     random: () => 0.5,
-    logger: pino({ level: 'silent' }),
+    logger: pino({ level: 'error' }, { write: (line: string) => void lines.push(JSON.parse(line)) }),
     metrics,
     store,
     proxyStore: store as never,
@@ -168,7 +169,7 @@ export async function startAlerts(
     () => {},
   );
   const states = () => [...store.rows.values()].map(({ state }) => state);
-  return { area, store, time, sent, mails, published, script, metrics, states, settle };
+  return { area, store, time, sent, mails, published, script, metrics, lines, states, settle };
 }
 
 /** Everything that can go on without time has gone on. */

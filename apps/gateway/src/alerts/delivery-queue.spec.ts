@@ -225,6 +225,22 @@ describe('a delivery', () => {
     expect(alerts.sent).toHaveLength(1);
   });
 
+  it('that a full disk refuses again and again is in the log once a minute', async () => {
+    const alerts = await withChannel();
+    alerts.store.isFull = true;
+    for (const agent of ['a', 'b', 'c']) fire(alerts, agent);
+    for (let n = 0; n < 24; n += 1) {
+      await settle();
+      await alerts.time.pass(5_000);
+    }
+    const refused = alerts.lines.filter(
+      ({ event, what }) => event === 'alert_store_failed' && what === 'delivery',
+    );
+    expect(refused.length).toBeLessThanOrEqual(3);
+    expect(refused[1]).toMatchObject({ untold_count: expect.any(Number) });
+    expect(Number(refused[1]?.untold_count)).toBeGreaterThan(20);
+  });
+
   it('that has arrived is not sent again by Retry before its outcome is written', async () => {
     const alerts = await withChannel();
     alerts.script.answer = async () => {

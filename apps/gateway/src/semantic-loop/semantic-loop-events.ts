@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { SemanticLoopEvent, SystemView } from '#contracts';
 import { MINUTE_MS, type SteadyClock } from '#kernel';
+import { LinePace } from '../telemetry/line-pace.js';
 import { METRIC_PREFIX } from '../telemetry/metrics.js';
 import { RecentLatencies } from '../telemetry/recent-latencies.js';
 
@@ -27,7 +28,6 @@ export type LoopFailure =
 /** What passes by itself, or by bringing the sidecar back; the others are faults. @see seed 000, error handling */
 const PASSING: ReadonlySet<LoopFailure> = new Set(['unavailable', 'timeout', 'busy']);
 
-const LOG_INTERVAL_MS = MINUTE_MS;
 const LATENCY_WINDOW_MS = 5 * MINUTE_MS;
 /** Upper bounds; one more bucket has none. */
 const LATENCY_BOUNDS_MS = [0.5, 1, 2, 5, 10, 20, 30, 50, 100, 250];
@@ -42,7 +42,6 @@ export interface SemanticLoopGauges {
 export class SemanticLoopEvents {
   /** Who counts all guards that fail open. Must not throw. */
   onFailedOpen: () => void = () => {};
-  readonly #clock: SteadyClock;
   readonly #logger: Logger;
   readonly #checks: Counter<'result'>;
   readonly #seconds: Histogram;
@@ -51,13 +50,13 @@ export class SemanticLoopEvents {
   readonly #checkCounts = new Map<CheckResult, number>();
   readonly #failureCounts = new Map<LoopFailure, number>();
   /** When a reason was last logged, and how often it came since. */
-  readonly #logged = new Map<LoopFailure, { atMs: number; untold: number }>();
+  readonly #lines: LinePace<LoopFailure>;
   readonly #latencies: RecentLatencies;
   readonly #latencyCounts: number[] = new Array(LATENCY_BOUNDS_MS.length + 1).fill(0);
 
   constructor(clock: SteadyClock, logger: Logger, metrics: Registry, gauges: SemanticLoopGauges) {
     const registers = [metrics];
-    this.#clock = clock;
+    this.#lines = new LinePace(clock);
     this.#latencies = new RecentLatencies(clock, LATENCY_WINDOW_MS);
     this.#logger = logger;
     this.#checks = new Counter({
@@ -126,15 +125,10 @@ export class SemanticLoopEvents {
     this.#failedOpen.inc({ reason });
     this.onFailedOpen();
     bump(this.#failureCounts, reason);
-    const nowMs = this.#clock.steadyMs();
-    const last = this.#logged.get(reason);
-    if (last !== undefined && nowMs - last.atMs < LOG_INTERVAL_MS) {
-      last.untold += 1;
-      return;
-    }
-    this.#logged.set(reason, { atMs: nowMs, untold: 0 });
+    const untold_count = this.#lines.untoldAt(reason);
+    if (untold_count === null) return;
     this.#logger[PASSING.has(reason) ? 'warn' : 'error'](
-      { event: 'fail_open', site: 'semantic_loop', reason, untold_count: last?.untold ?? 0, err: error },
+      { event: 'fail_open', site: 'semantic_loop', reason, untold_count, err: error },
       'semantic loops: calls go on without the check or what should follow it',
     );
   }
