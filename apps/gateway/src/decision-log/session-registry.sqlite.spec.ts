@@ -6,7 +6,8 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { SqliteStore } from '#adapters/sqlite';
 import { sessionKey } from '#contracts';
 import { initialControl } from '#domain/decision-log';
-import { buildStepRow, FakeClock } from '#testing';
+import { buildDecisionLog, buildStepRow, FakeClock } from '#testing';
+import { fallsSilent } from './falls-silent.js';
 import { SessionRegistry } from './session-registry.js';
 
 const HELD = { tenant_id: 'default', session_id: 'held' };
@@ -85,4 +86,23 @@ it('counts a release while a save was on its way, which has nothing of it', asyn
   expect(countOf(await recovered())).toBe(2);
   await before.save();
   expect(countOf(await recovered())).toBe(2);
+});
+
+it('says of a session no more that its first step waits for a tool once the process that waited has died', async () => {
+  const key = sessionKey('default', 'migration');
+  const before = await recovered();
+  const log = buildDecisionLog({ cognition: { intent: 'Migrate' }, action: { tool_call: 'run_migration' } });
+  await before.introduceWaiting(key, log);
+  await before.save();
+  expect(before.peek(key)).toMatchObject({ step_count: 0, state: 'active', last_tool: 'run_migration' });
+
+  const after = await recovered();
+  const left = after.peek(key);
+  expect(left).toMatchObject({ step_count: 0, state: 'active', last_intent: 'Migrate', last_tool: '' });
+  if (left !== undefined) expect(fallsSilent(left, left.last_seen_ms + 60_000)).toBe(true);
+  await after.save();
+  expect((await store.sessions({ tenant_id: 'default', limit: 1 })).items).toMatchObject([{ last_tool: '' }]);
+
+  await append('migration', 0);
+  expect((await recovered()).peek(key)).toMatchObject({ step_count: 1 });
 });

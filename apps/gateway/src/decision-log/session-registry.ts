@@ -27,7 +27,14 @@ import { FeedPace } from '../realtime/feed-pace.js';
 import { FEED_INTERVAL_MS } from '../realtime/live-hub.js';
 import { fallsSilent } from './falls-silent.js';
 import { rowsToShow } from './rows-to-show.js';
-import { isOtherControl, rowOfLoop, rowOfWaiting, rowShowingNothing, showControl } from './session-row.js';
+import {
+  forgetWaiting,
+  isOtherControl,
+  rowOfLoop,
+  rowOfWaiting,
+  rowShowingNothing,
+  showControl,
+} from './session-row.js';
 import { SessionWriter } from './session-writer.js';
 
 const SAVE_INTERVAL_MS = 1_000;
@@ -130,6 +137,7 @@ export class SessionRegistry {
     );
     await this.#keepHeld();
     for (const [key, view] of this.#views.entries()) {
+      if (forgetWaiting(view)) this.#writer.changed(key, view);
       const control = this.#options.controlOf(key);
       // The process died between the two, or an earlier version kept less: a list read from the store says what the row says.
       if (isOtherControl(control, view.control)) this.#writer.changed(key, view);

@@ -64,6 +64,16 @@ export const rowOfWaiting = (log: DecisionLog, sessionId: string, atMs: number):
   last_tool: log.action.tool_call ?? '',
 });
 
+/**
+ * Changes `view` in place: of a process that died, no first step waits for its tool any more. What its agent calls next begins a new one.
+ * @returns whether it waited
+ */
+export function forgetWaiting(view: SessionView): boolean {
+  if (view.step_count > 0 || view.last_tool === '') return false;
+  view.last_tool = '';
+  return true;
+}
+
 const rowWithoutSteps = (log: DecisionLog, session_id: string, received_at_ms: number): SessionView =>
   rowShowingNothing({
     session_id,
