@@ -227,3 +227,22 @@ describe('when the gateway ends', () => {
     expect(ending.output()).not.toContain('drain step did not finish');
   });
 });
+
+test.each([
+  'GET /v1/sessions/%zz',
+  'GET /v1/sessions/%C3%28/decision-logs',
+  'GET /%zz',
+  'GET /assets/%zz.js',
+  'GET /proxy/openai/v1/%zz',
+  'GET /agents/%zz/proxy/openai/v1/models',
+])('a path in which a % stands for nothing is refused, and takes nobody along: %s', async (request) => {
+  const { socket, answers } = await open();
+  const lines = [`${request} HTTP/1.1`, 'Host: localhost', `Authorization: Bearer ${gateway.agentKey}`];
+  socket.write(`${lines.join('\r\n')}\r\n\r\n`);
+  const [refused] = await answers(1);
+  expect(refused).toMatch(/^400 /);
+  expect(refused).toContain('"invalid_request"');
+  const next = await open();
+  next.socket.write(GET);
+  expect(statuses(await next.answers(1))).toEqual(['200']);
+});

@@ -7,7 +7,7 @@ import { buildDecisionLog, respondJson } from '#testing';
 import { AGENT_KEY } from './start-gateway.js';
 import { gateway, startOneGateway, upstream, upstreamsAt } from './start-one-gateway.js';
 
-startOneGateway(upstreamsAt);
+startOneGateway((origin) => ({ ...upstreamsAt(origin), OBSERVATORY_UPSTREAM_OWN_URL: `${origin}/v1` }));
 
 const OFFER = [
   'Connection: Upgrade, HTTP2-Settings',
@@ -163,7 +163,11 @@ test.each(['resets', 'closes'])(
   },
 );
 
-test('a WebSocket through the proxy, which no guard could read, is refused in words', async () => {
+test.each([
+  '/proxy/openai/v1/responses',
+  '/proxy/own/v1/realtime',
+  '/agents/speaker/proxy/own/v1/realtime?model=m',
+])('a WebSocket through the proxy, which no guard could read, is refused in words: %s', async (path) => {
   upstream.script((_call, response) => respondJson(response, 200, {}));
   const handshake = {
     connection: 'Upgrade',
@@ -173,7 +177,7 @@ test('a WebSocket through the proxy, which no guard could read, is refused in wo
     authorization: `Bearer ${AGENT_KEY}`,
   };
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-    const request = get(`${gateway.url}/proxy/openai/v1/responses`, { headers: handshake });
+    const request = get(gateway.url + path, { headers: handshake });
     request.on('response', (response) => resolve(response.resume())).on('error', reject);
   });
   // At any other status Codex ends, or knocks six times more before it takes HTTP.

@@ -336,6 +336,17 @@ export function rateLimiterConformance(name: string, make: () => Promise<Limiter
         expect((await limiter.take([day(1_000, 10)])).begun).toEqual([false]);
       });
 
+      it.each(['had counted', 'had lost'])(
+        'is given back what a call that it %s does not use, and is not raised again by that',
+        async (how) => {
+          if (how === 'had counted') await limiter.take([day(1_000, 50)]);
+          await limiter.seed([changeOf(day(0, 0), 750)], place.nowMs());
+          await limiter.correct([changeOf(day(0, 0), -20)]);
+          await limiter.seed([changeOf(day(0, 0), 730)], place.nowMs());
+          expect(await usedOf(day(1_000, 0))).toBe(730);
+        },
+      );
+
       it('never lowers what was counted meanwhile', async () => {
         await limiter.take([day(1_000, 800)]);
         await limiter.seed([changeOf(day(0, 0), 700)], place.nowMs());

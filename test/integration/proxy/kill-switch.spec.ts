@@ -210,12 +210,16 @@ describe('is not fired by', () => {
     ['in one named session', { 'x-observatory-session': 'crew' }],
   ] as const)('a supervisor that sends its workers on nine errands, %s', (_, headers) => {
     /** @param role also the system prompt */
-    const send = async (agent: string, role: string, path: string, conversation: object) => {
-      const answer = await fetch(`${gateway.url}/agents/${agent}/proxy/openai/v1/${path}`, {
+    const ask = (agent: string, role: string, path: string, conversation: object, more: RequestInit = {}) =>
+      fetch(`${gateway.url}/agents/${agent}/proxy/openai/v1/${path}`, {
         method: 'POST',
         headers: { authorization: `Bearer ${AGENT_KEY}`, 'content-type': 'application/json', ...headers },
         body: JSON.stringify({ model: 'gpt-4o-mini', instructions: role, ...conversation }),
+        ...more,
       });
+    const send = async (...asked: Parameters<typeof ask>) => {
+      const [, role] = asked;
+      const answer = await ask(...asked);
       expect([role, answer.headers.get('x-observatory-decision')]).toEqual([role, 'forwarded']);
     };
     const task = { role: 'user', content: 'Write a report about nine things.' };
@@ -251,7 +255,21 @@ describe('is not fired by', () => {
       expect((await agentOf(agent)).policy.active).toBe(true);
     });
 
-    test("as OpenAI's Agents SDK does, whose workers make it", async () => {
+    /** Asks, and leaves once the upstream has it. */
+    const vanish = async (agent: string, role: string, path: string, conversation: object) => {
+      upstream.script(() => {});
+      const gone = new AbortController();
+      const call = ask(agent, role, path, conversation, { signal: gone.signal });
+      await expect.poll(() => upstream.calls.length, { timeout: 10_000 }).toBe(1);
+      gone.abort();
+      await expect(call).rejects.toThrow();
+      await upstream.calls[0]?.aborted;
+    };
+
+    test.each([
+      ['', false],
+      [', and whose client leaves the supervisor each time and asks it again', true],
+    ])("as OpenAI's Agents SDK does, whose workers make it%s", async (_, vanishes) => {
       const agent = freshAgent('agents-sdk');
       const input: object[] = [task];
       /** One turn of an agent, and what its call comes back with. */
@@ -263,6 +281,7 @@ describe('is not fired by', () => {
         input.push({ type: 'function_call_output', call_id, output });
       };
       for (const topic of TOPICS.slice(0, 9)) {
+        if (vanishes) await vanish(agent, 'boss', 'responses', { input });
         await turn('boss', 'transfer_to_alpha', {}, '{"assistant":"alpha"}');
         await turn('alpha', 'search', { topic }, `Nothing is known about "${topic}".`);
         await turn('alpha', 'transfer_to_boss', {}, '{"assistant":"boss"}');

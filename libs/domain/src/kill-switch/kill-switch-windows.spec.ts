@@ -43,6 +43,8 @@ interface ObserveOptions {
   role?: string;
   /** Since the request before. */
   said?: string;
+  /** Its client does, before there is an answer. */
+  vanishes?: boolean;
 }
 
 describe('KillSwitchWindows', () => {
@@ -73,7 +75,8 @@ describe('KillSwitchWindows', () => {
   /** A request and its answer. */
   const step = (what: LlmRequest, answer: LlmAnswer, options: Omit<ObserveOptions, 'id'> = {}) => {
     const decision = observe(what, options);
-    if (decision.kind === 'forward') windows.recordAnswer(options.key ?? KEY, `call-${lastId}`, answer);
+    if (options.vanishes) windows.drop(options.key ?? KEY, `call-${lastId}`);
+    else if (decision.kind === 'forward') windows.recordAnswer(options.key ?? KEY, `call-${lastId}`, answer);
     return decision;
   };
   /** Scores of the steps, in order, to the one that is stopped. */
@@ -180,6 +183,21 @@ describe('KillSwitchWindows', () => {
         };
         expect(run(9, take).stoppedAt).toBeNull();
       });
+
+      it.each([
+        ['is 0', (n: number) => `the chapter about ${'abcdefghi'.charAt(n).repeat(5)} is done`, null],
+        ['is 3n - 5', () => 'I could not find the file.', 6],
+      ] as const)(
+        '%s as ever where a client vanishes before each is answered, and asks again',
+        (_, told, stoppedAt) => {
+          step(ask('Write the report'), delegates);
+          const take = (n: number) => {
+            const vanished = handBack(n, told(n), { vanishes: true });
+            return vanished.kind === 'block' ? vanished : handBack(n, told(n));
+          };
+          expect(run(8, take).stoppedAt).toBe(stoppedAt);
+        },
+      );
 
       it('takes a retry for the step it tries again', () => {
         step(ask('Write the report'), delegates);
