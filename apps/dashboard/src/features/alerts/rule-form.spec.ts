@@ -57,7 +57,7 @@ describe('the form of an alert rule', () => {
 
   it('renames itself with its type until somebody names it', () => {
     const first = newRule('budget', []);
-    expect(withType(first, 'agent_silent')).toMatchObject({ name: 'Agent is silent', windowMinutes: '15' });
+    expect(withType(first, 'agent_silent')).toMatchObject({ name: 'Agent is silent', windowMinutes: '10' });
     expect(withType({ ...first, name: 'Night watch' }, 'agent_silent').name).toBe('Night watch');
   });
 

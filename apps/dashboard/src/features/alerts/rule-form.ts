@@ -14,7 +14,7 @@ export const TYPE_LABELS: Record<AlertType, string> = {
   entropy_loop: 'Session is looping',
   semantic_loop: 'Same asked in other words',
   hitl_required: 'Agent waits for a person',
-  budget: 'Budget used up',
+  budget: 'Budget is running out',
   error_rate: 'Calls are failing',
   agent_silent: 'Agent is silent',
 };
@@ -61,14 +61,22 @@ export interface RuleDraft {
   channelIds: readonly string[];
 }
 
+const round = (value: number): string => String(Math.round(value * 1_000) / 1_000);
+const percentOf = (share: number | null): string => (share === null ? '' : round(share * 100));
+const minutes = (seconds: number | null): string => (seconds === null ? '' : round(seconds / 60));
+
+/** What a rule without these of its own goes by. */
 const DEFAULTS: Record<AlertType, Pick<RuleDraft, 'percent' | 'windowMinutes'>> = {
   kill_switch: { percent: '', windowMinutes: '' },
   entropy_loop: { percent: '', windowMinutes: '' },
-  semantic_loop: { percent: '', windowMinutes: '10' },
+  semantic_loop: { percent: '', windowMinutes: minutes(RULE_WINDOW_S_DEFAULT.semantic_loop) },
   hitl_required: { percent: '', windowMinutes: '' },
-  budget: { percent: '80', windowMinutes: '' },
-  error_rate: { percent: '20', windowMinutes: '5' },
-  agent_silent: { percent: '', windowMinutes: '15' },
+  budget: { percent: percentOf(RULE_SHARE_DEFAULT.budget), windowMinutes: '' },
+  error_rate: {
+    percent: percentOf(RULE_SHARE_DEFAULT.error_rate),
+    windowMinutes: minutes(RULE_WINDOW_S_DEFAULT.error_rate),
+  },
+  agent_silent: { percent: '', windowMinutes: minutes(RULE_WINDOW_S_DEFAULT.agent_silent) },
 };
 
 export const newRule = (type: AlertType, channelIds: readonly string[]): RuleDraft => ({
@@ -87,10 +95,6 @@ export function withType(draft: RuleDraft, type: AlertType): RuleDraft {
   const name = draft.name === TYPE_LABELS[draft.type] ? TYPE_LABELS[type] : draft.name;
   return { ...draft, ...DEFAULTS[type], name, type };
 }
-
-const round = (value: number): string => String(Math.round(value * 1_000) / 1_000);
-const percentOf = (share: number | null): string => (share === null ? '' : round(share * 100));
-const minutes = (seconds: number | null): string => (seconds === null ? '' : round(seconds / 60));
 
 export const draftOfRule = (rule: AlertRule): RuleDraft => ({
   name: rule.name,

@@ -63,7 +63,7 @@ const inactive = (policy: AgentPolicy): Verdict =>
 
 function stopWords({ deactivated_by, deactivated_at_ms, deactivated_reason }: AgentPolicy): string {
   if (deactivated_by !== KILL_SWITCH_ACTOR)
-    return `An operator deactivated this agent${deactivated_reason ? `: ${deactivated_reason}` : ''}.`;
+    return `An operator deactivated this agent${deactivated_reason ? ` (${deactivated_reason})` : ''}; an operator can reactivate it.`;
   // Not for what it did itself: its tenant is closed.
   if (deactivated_at_ms === null) return `This agent may not call: ${deactivated_reason}.`;
   return 'The kill switch deactivated this agent because it was repeating itself; an operator can reactivate it.';

@@ -1,20 +1,22 @@
 /** What a call is told that a limit of its agent's policy, or a cap of its session, does not let through. */
+import type { AgentPolicy, WindowState } from '#contracts';
 import type { LimitName, SessionCap } from '#domain/policy';
 import type { Verdict } from '../proxy-call.js';
 import { policyRefusal } from './policy-refusal.js';
 
-const CAP_TEXTS: Record<SessionCap, string> = {
-  session_calls_max: 'calls',
-  session_cost_usd_max: 'cost',
-  session_minutes_max: 'time',
+/** What a session costs is told in no figure, as budgets are not: an agent need not know what it may cost. */
+const CAP_TEXTS: Record<SessionCap, (max: number) => string> = {
+  session_calls_max: (max) => `${max} calls`,
+  session_cost_usd_max: () => 'cost',
+  session_minutes_max: (max) => `${max} minutes`,
 };
 
 /** A cap of its session would be passed. */
-export const capped = (cap: SessionCap): Verdict =>
+export const capped = (cap: SessionCap, policy: Pick<AgentPolicy, SessionCap>): Verdict =>
   policyRefusal(
     'session_capped',
     'session_capped',
-    `This session has reached its cap on ${CAP_TEXTS[cap]} (${cap}).`,
+    `This session has reached its cap of ${CAP_TEXTS[cap](policy[cap] ?? 0)} (${cap}). Another session begins anew; an operator can raise the cap.`,
     null,
   );
 
@@ -27,22 +29,28 @@ const LIMIT_TEXTS: Record<LimitName, string> = {
 };
 const BOUND_IT = 'It may fit with a lower bound on its output.';
 
-/** @param isUsedUp nothing is left; else the call may take more than is left, or, where no waiting helps, than there is at all */
-export const limited = (name: LimitName, retryAfterMs: number | null, isUsedUp: boolean): Verdict =>
-  name === 'requests_per_minute' || name === 'tokens_per_minute'
-    ? policyRefusal(
-        'rate_limited',
-        'rate_limited',
-        retryAfterMs === null
-          ? `This call may take more than this agent's limit of ${LIMIT_TEXTS[name]}. ${BOUND_IT}`
-          : `This agent has reached its limit of ${LIMIT_TEXTS[name]}.`,
-        retryAfterMs,
-      )
-    : policyRefusal(
-        'over_budget',
-        'budget_exceeded',
-        isUsedUp
-          ? `This agent has used up ${LIMIT_TEXTS[name]}.`
-          : `This call may cost more than is left of ${LIMIT_TEXTS[name]}. ${BOUND_IT}`,
-        retryAfterMs,
-      );
+/** @param retryAfterMs null: no waiting helps */
+export function limited(
+  name: LimitName,
+  retryAfterMs: number | null,
+  { used, limit }: Pick<WindowState, 'used' | 'limit'>,
+): Verdict {
+  const text = LIMIT_TEXTS[name];
+  if (name === 'requests_per_minute' || name === 'tokens_per_minute')
+    return policyRefusal(
+      'rate_limited',
+      'rate_limited',
+      retryAfterMs === null
+        ? `This call may take more than this agent's limit of ${limit} ${text}. ${BOUND_IT}`
+        : `This agent has reached its limit of ${limit} ${text}. Try again in ${Math.ceil(retryAfterMs / 1_000)} s.`,
+      retryAfterMs,
+    );
+  return policyRefusal(
+    'over_budget',
+    'budget_exceeded',
+    used >= limit
+      ? `This agent has used up ${text}. It may call again when that begins anew, or once an operator raises it.`
+      : `This call may cost more than is left of ${text}. ${BOUND_IT}`,
+    retryAfterMs,
+  );
+}

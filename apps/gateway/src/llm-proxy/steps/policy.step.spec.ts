@@ -429,7 +429,30 @@ test('a call that is refused for what it may take is not told that all is used u
   expect(refusal({ tokens_per_minute: 100 })).toContain('may take more than');
   expect(refusal({ budget_day_usd: 0.000_1 })).toContain('may cost more than is left of the budget of a day');
   expect(refusal({ budget_day_usd: 0.01 }, 9_999)).toContain('may cost more than is left');
-  expect(refusal({ budget_day_usd: 0.01 }, 10_000)).toBe('This agent has used up the budget of a day.');
+  expect(refusal({ budget_day_usd: 0.01 }, 10_000)).toBe(
+    'This agent has used up the budget of a day. It may call again when that begins anew, or once an operator raises it.',
+  );
+});
+
+test('a refusal says the limit, and what helps', () => {
+  const clock = new FakeClock();
+  const refusalOf = (limits: Partial<AgentLimits>) => {
+    const policy = { ...defaultPolicy('agent-1'), ...limits };
+    const step = policyStep({
+      ...usualParts(clock),
+      agents: { restriction: () => policy },
+      limiter: new MemoryRateLimiter({ clock }),
+    });
+    step.run?.(newCall());
+    const verdict = step.run?.(newCall());
+    return verdict && 'detail' in verdict ? verdict.detail : undefined;
+  };
+  expect(refusalOf({ requests_per_minute: 1 })).toMatch(
+    /^This agent has reached its limit of 1 requests per minute\. Try again in \d+ s\.$/,
+  );
+  expect(refusalOf({ session_calls_max: 1 })).toBe(
+    'This session has reached its cap of 1 calls (session_calls_max). Another session begins anew; an operator can raise the cap.',
+  );
 });
 
 test('to cancel an answer of the background tells what it took, like fetching it', () => {

@@ -165,7 +165,7 @@ function takeLimits(
   const isCounted = cappedKey !== null && (hasSessionCap(policy) || parts.caps.look(cappedKey) !== null);
   if (isCounted) {
     const decision = parts.caps.decide(cappedKey, policy, cost);
-    if (!decision.allowed) return capped(decision.cap);
+    if (!decision.allowed) return capped(decision.cap, policy);
     parts.caps.record(cappedKey, cost);
   }
   const taken: TakenLimits = {
@@ -218,8 +218,7 @@ function apply(
   const { name } = windows[decision.refusedBy] as NamedWindow;
   const period = BUDGET_PERIODS[name];
   if (period !== undefined) onOverBudget(call, period);
-  const { used, limit } = decision.windows[decision.refusedBy] as WindowState;
-  return limited(name, decision.retryAfterMs, used >= limit);
+  return limited(name, decision.retryAfterMs, decision.windows[decision.refusedBy] as WindowState);
 }
 
 /** Limits count what text in the standard tier costs where nobody knows the call's own price: a burst must not overrun them. */
