@@ -1,4 +1,4 @@
-/** Redis is configured and away: what System says of limits is what happens to calls. */
+/** Redis is configured and away, and so is the sidecar's: what System says of either is what happens to calls. */
 import { expect, test } from 'vitest';
 import { respondJson } from '#testing';
 import { gateway, startOneGateway, upstream, upstreamsAt } from '../integration/start-one-gateway.js';
@@ -6,7 +6,12 @@ import { browser, launchOneBrowser } from './launch-one-browser.js';
 import { openAs } from './log-in.js';
 
 // Nobody listens on the port of discarded packets.
-startOneGateway((origin) => ({ ...upstreamsAt(origin), REDIS_URL: 'redis://127.0.0.1:9' }));
+startOneGateway((origin) => ({
+  ...upstreamsAt(origin),
+  REDIS_URL: 'redis://127.0.0.1:9',
+  LOOP_DETECTION_ENABLED: 'true',
+  LOOP_EMBEDDING_REDIS_URL: 'redis://127.0.0.1:9',
+}));
 launchOneBrowser();
 
 test('calls go on without rates and budgets, and System says that these are not enforced', async () => {
@@ -23,4 +28,12 @@ test('calls go on without rates and budgets, and System says that these are not 
   const page = await openAs(browser, gateway, 'ana', '/system');
   await page.getByText('Calls go on: rates and budgets are not enforced').waitFor();
   await page.getByText('Redis did not answer: rates and budgets were not enforced.').waitFor();
+});
+
+test('a sidecar that serves without its store is not shown as well, and what to do is said', async () => {
+  const page = await openAs(browser, gateway, 'ana', '/system');
+  await page.locator('[data-testid=sidecar-state]:text("Serving, without its store")').waitFor();
+  await page.getByText('Calls go on without the check').waitFor();
+  await page.getByText('Redis is not connected', { exact: true }).waitFor();
+  await page.getByText('Look at the Redis that LOOP_EMBEDDING_REDIS_URL names.').waitFor();
 });

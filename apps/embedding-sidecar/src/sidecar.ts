@@ -1,17 +1,15 @@
 /** The sidecar put together. The order matters: the model is warm and the store chosen before the socket exists. */
 import type { Logger } from 'pino';
-import { type EmbeddingHandlers, type EmbeddingServer, serveEmbedding } from '#adapters/grpc';
+import { type EmbeddingHandlers, serveEmbedding } from '#adapters/grpc';
 import type { Embedder, PromptHistory, SidecarDescription } from '#contracts/embedding';
 import { cutPrompt } from '#domain/semantic-loop';
 import type { SidecarConfig, SidecarSecrets } from '#domain/sidecar-settings';
 import { decideVeto } from '#domain/text-likeness';
-import { randomIds, systemClock } from '#kernel';
+import { randomIds, systemClock, systemTimer } from '#kernel';
 import { CheckLoop } from './check-loop.js';
 import { openHistory } from './open-history.js';
 import { SidecarTelemetry } from './telemetry.js';
-
-/** How often a store in another process is asked whether it is there, for the health service. */
-const PROBE_EVERY_MS = 5_000;
+import { WatchedHistory } from './watched-history.js';
 
 export interface SidecarParts {
   config: SidecarConfig;
@@ -42,9 +40,13 @@ export async function startSidecar({ config, secrets, logger, ...parts }: Sideca
   try {
     const embedder = await parts.embedder;
     closings.push(() => embedder.close());
-    const history = await openHistory({ config, secrets, telemetry, embedder: embedder.description });
+    const store = await openHistory({ config, secrets, telemetry, embedder: embedder.description });
+    let setServing = (_isServing: boolean): void => {};
+    const watched = store.kind === 'redis' ? watchStore(store, telemetry, (is) => setServing(is)) : null;
+    const history = watched ?? store;
     closings.push(() => history.close());
-    const handlers = makeHandlers({ config, embedder, history, telemetry });
+    const problem = () => watched?.problem ?? null;
+    const handlers = makeHandlers({ config, embedder, history, problem, telemetry });
     if (config.metricsPort !== null && figures !== null) {
       const { openMetricsEndpoint } = await import('./metrics-endpoint.js');
       const endpoint = await openMetricsEndpoint(config.metricsPort, figures.registry);
@@ -52,7 +54,8 @@ export async function startSidecar({ config, secrets, logger, ...parts }: Sideca
     }
     const server = await serveEmbedding({ handlers, socketPath: config.socketPath });
     closings.push(() => server.close());
-    if (history.kind === 'redis') closings.push(watchStore(history, server, telemetry));
+    setServing = (isServing) => server.setServing(isServing);
+    watched?.watch();
     return {
       socketPath: server.socketPath,
       description: handlers.describe(),
@@ -69,10 +72,12 @@ interface HandlerParts {
   config: SidecarConfig;
   embedder: Embedder;
   history: PromptHistory;
+  /** Why the history does not serve; null: it does. */
+  problem: () => string | null;
   telemetry: SidecarTelemetry;
 }
 
-function makeHandlers({ config, embedder, history, telemetry }: HandlerParts): EmbeddingHandlers {
+function makeHandlers({ config, embedder, history, problem, telemetry }: HandlerParts): EmbeddingHandlers {
   const startedMs = performance.now();
   const { description } = embedder;
   const loopWhenSimilarityAbove = config.loopWhenSimilarityAbove ?? description.loopWhenSimilarityAbove;
@@ -116,6 +121,7 @@ function makeHandlers({ config, embedder, history, telemetry }: HandlerParts): E
       ...description,
       loop_similarity_threshold: loopWhenSimilarityAbove,
       store: history.kind,
+      store_problem: problem(),
       history_size: config.historySize,
       ttl_s: Math.round(config.ttlMs / 1_000),
       checks_total: telemetry.totals.checks,
@@ -127,25 +133,22 @@ function makeHandlers({ config, embedder, history, telemetry }: HandlerParts): E
   };
 }
 
-/** Keeps the health of the embedding service true to its store. @returns how to stop */
+/** @param setServing keeps the health of the embedding service true to its store */
 function watchStore(
   history: PromptHistory,
-  server: EmbeddingServer,
   telemetry: SidecarTelemetry,
-): () => Promise<void> {
-  let wasThere = true;
-  const look = async (): Promise<void> => {
-    const isThere = await history.probe().then(
-      () => true,
-      () => false,
-    );
-    if (isThere === wasThere) return;
-    wasThere = isThere;
-    server.setServing(isThere);
-    if (isThere) telemetry.said('info', 'store_back', 'the store of prompts answers again');
-    else telemetry.said('warn', 'store_lost', 'the store of prompts does not answer; checks fail open');
-  };
-  const timer = setInterval(look, PROBE_EVERY_MS);
-  void look();
-  return async () => clearInterval(timer);
+  setServing: (isServing: boolean) => void,
+): WatchedHistory {
+  return new WatchedHistory({
+    history,
+    timer: systemTimer,
+    onServing: (problem) => {
+      setServing(problem === null);
+      if (problem === null) telemetry.said('info', 'store_back', 'the store of prompts answers again');
+      else
+        telemetry.said('warn', 'store_lost', 'the store of prompts does not answer; checks fail open', {
+          detail: problem,
+        });
+    },
+  });
 }

@@ -62,6 +62,8 @@ export const systemViewSchema = z.object({
     model_id: z.string().nullable(),
     dimension: z.number().nullable(),
     store: z.enum(['memory', 'redis']).nullable(),
+    /** Public: why its store of prompts fails, so that checks fail open though it serves. Null while it does not, or is not known. */
+    store_problem: z.string().nullable(),
     loop_similarity_threshold: z.number().nullable(),
     queued: z.number().nullable(),
   }),

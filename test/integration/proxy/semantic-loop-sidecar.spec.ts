@@ -7,7 +7,7 @@ import { beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { LOOP_INTERVENTION_DEFAULT } from '#contracts';
 import { deferred } from '#kernel';
 import { startReceiver } from '../http-receiver.js';
-import { AGENT_KEY } from '../start-gateway.js';
+import { AGENT_KEY, startGateway } from '../start-gateway.js';
 import { gateway, startAgain, startOneGateway, upstream, upstreamsAt } from '../start-one-gateway.js';
 import { always, openaiChat } from './vendors.js';
 
@@ -66,6 +66,19 @@ const decisions = async (session: string, texts: readonly string[], agent = sess
   for (const text of texts) seen.push((await ask(session, text, { agent })).decision);
   return seen;
 };
+
+test('a sidecar that serves and whose Redis is away is seen to check nothing', async () => {
+  const other = await startGateway({
+    env: { LOOP_DETECTION_ENABLED: 'true', LOOP_EMBEDDING_REDIS_URL: 'redis://127.0.0.1:1' },
+  });
+  try {
+    await expect
+      .poll(async () => (await other.operator('GET', '/v1/system')).body.sidecar, PATIENCE)
+      .toMatchObject({ state: 'serving', store: 'redis', store_problem: 'Redis is not connected' });
+  } finally {
+    expect(await other.stop()).toBe(0);
+  }
+});
 
 test('five times the same in other words: the first passes, the others get a hint', async () => {
   upstream.script(always(openaiChat, { text: 'It is on its way.' }));

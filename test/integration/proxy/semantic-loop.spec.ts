@@ -78,6 +78,7 @@ const serveAt = (path: string) =>
         needsStrictGate: false,
         loop_similarity_threshold: 0.95 as LoopSimilarity,
         store: 'memory',
+        store_problem: null,
         history_size: 5,
         ttl_s: 3_600,
         checks_total: 0,

@@ -10,7 +10,7 @@ import { json } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { SidecarClient } from '#adapters/grpc';
-import { NO_REPLY, ScriptedRedis } from '#testing';
+import { NO_REPLY, RedisError, ScriptedRedis } from '#testing';
 import {
   fillWithMinilmShape,
   isMinilmShared,
@@ -236,10 +236,29 @@ describe('checks', () => {
       reason: 'unavailable',
     });
     expect((await client.embed('hello there', patient)).fitness).toBe('fit');
-    expect(await client.describe(patient)).toMatchObject({ store: 'redis', failures_total: 1 });
+    const described = { store: 'redis', failures_total: 1, store_problem: 'Redis is not connected' };
+    await expect.poll(() => client.describe(patient)).toMatchObject(described);
     expect(sidecar.lines().map(({ event }) => event)).toContain('store_missing');
     expect(sidecar.output()).not.toContain('hunter2');
   });
+});
+
+it('says of its store that it does not serve as soon as it has failed a check, and when it is back', async () => {
+  const redis = await new ScriptedRedis().listen();
+  onTestFinished(() => redis.close());
+  redis.script(([name]) => (String(name) === 'FT.SEARCH' ? [0] : 'OK'));
+  start({ REDIS_URL: redis.url });
+  const client = await connected();
+  const problem = async () => (await client.describe(patient)).store_problem;
+  await client.checkLoop(query('1', 'hello there'), patient).catch(() => {});
+  await expect.poll(problem, { timeout: 10_000 }).toBeNull();
+  redis.script(([name]) => (String(name) === 'FT.SEARCH' ? new RedisError('ERR no') : 'OK'));
+  await expect(client.checkLoop(query('2', 'hello there'), patient)).rejects.toMatchObject({
+    reason: 'error',
+  });
+  await expect.poll(problem).toBe('Redis answered with an error (ERR)');
+  redis.script(([name]) => (String(name) === 'FT.SEARCH' ? [0] : 'OK'));
+  await expect.poll(problem, { timeout: 10_000 }).toBeNull();
 });
 
 it('says of its Redis how often it was asked in vain, and made the index', async () => {

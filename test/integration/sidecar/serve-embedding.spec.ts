@@ -79,6 +79,7 @@ const handlers: EmbeddingHandlers = {
     needsStrictGate: true,
     loop_similarity_threshold: 0.95 as LoopSimilarity,
     store: 'memory',
+    store_problem: 'Redis is not connected',
     history_size: 5,
     ttl_s: 3_600,
     checks_total: 2 ** 40,

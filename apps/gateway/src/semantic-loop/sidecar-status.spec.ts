@@ -13,6 +13,7 @@ const DESCRIPTION: SidecarDescription = {
   needsStrictGate: true,
   loop_similarity_threshold: 0.825 as LoopSimilarity,
   store: 'memory',
+  store_problem: null,
   history_size: 5,
   ttl_s: 3_600,
   checks_total: 1,
@@ -80,6 +81,26 @@ test('starts, serves, goes down with a reason, and comes back', async () => {
   expect(await status.view()).toMatchObject({ state: 'starting', restart_count: 1 });
   change(true);
   expect(await status.view()).toMatchObject({ state: 'serving', detail: null });
+});
+
+test('one whose store is away serves, and says what is wrong with it', async () => {
+  const { status, service, change } = setUp();
+  change(true);
+  expect(await status.view()).toMatchObject({ store_problem: null });
+  service.describe = async () => ({
+    ...DESCRIPTION,
+    store: 'redis',
+    store_problem: 'Redis is not connected',
+  });
+  change(true);
+  expect(await status.view()).toMatchObject({
+    state: 'serving',
+    detail: null,
+    store: 'redis',
+    store_problem: 'Redis is not connected',
+  });
+  change(false);
+  expect(await status.view()).toMatchObject({ store_problem: null });
 });
 
 test('a sidecar of its own that nobody finds is down', async () => {

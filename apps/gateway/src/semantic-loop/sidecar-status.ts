@@ -50,6 +50,7 @@ export class SidecarStatus {
       model_id: description?.model_id ?? null,
       dimension: description?.dimension ?? null,
       store: description?.store ?? null,
+      store_problem: description?.store_problem ?? null,
       loop_similarity_threshold: description?.loop_similarity_threshold ?? null,
       queued: description?.queued ?? null,
     };

@@ -66,6 +66,7 @@ export interface DescribeResponse {
   failures_total: number;
   queued: number;
   uptime_s: number;
+  store_problem: string;
 }
 
 /** One of the bodies is set; a stranger's frame may hold none. */

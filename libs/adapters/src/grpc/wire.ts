@@ -89,7 +89,12 @@ export function toEmbedding(response: EmbedResponse): Embedding & { model_id: st
 
 export function toDescribeResponse(description: SidecarDescription): DescribeResponse {
   const { hitWhenCosineAtLeast, needsStrictGate, loopWhenSimilarityAbove: _, ...rest } = description;
-  return { ...rest, cache_cosine_threshold: hitWhenCosineAtLeast, strict_gate: needsStrictGate };
+  return {
+    ...rest,
+    store_problem: description.store_problem ?? '',
+    cache_cosine_threshold: hitWhenCosineAtLeast,
+    strict_gate: needsStrictGate,
+  };
 }
 
 /** `loopWhenSimilarityAbove` is the threshold in force: the wire has no other. */
@@ -98,6 +103,8 @@ export function toDescription(response: DescribeResponse): SidecarDescription {
   return {
     ...rest,
     store: store === 'redis' ? 'redis' : 'memory',
+    // A sidecar of before says nothing of it.
+    store_problem: response.store_problem === '' ? null : response.store_problem,
     loop_similarity_threshold: loop_similarity_threshold as LoopSimilarity,
     loopWhenSimilarityAbove: loop_similarity_threshold as LoopSimilarity,
     hitWhenCosineAtLeast: cache_cosine_threshold as Cosine,

@@ -31,6 +31,8 @@ export interface LoopAnswer {
 export interface SidecarDescription extends EmbedderDescription {
   loop_similarity_threshold: LoopSimilarity;
   store: 'memory' | 'redis';
+  /** Public text: why checks fail though vectors are given. Null: the store serves, as far as is known. */
+  store_problem: string | null;
   history_size: number;
   ttl_s: number;
   checks_total: number;
@@ -62,7 +64,7 @@ export interface SidecarCallOptions {
 }
 
 export interface EmbeddingService {
-  /** Connected, and the sidecar says that it serves. */
+  /** Connected, and what answers is a sidecar. Its store may be away: its description says so, and checks fail. */
   readonly isReady: boolean;
   /** @throws SidecarFailure */
   checkLoop(query: LoopQuery, options: SidecarCallOptions): Promise<LoopAnswer>;

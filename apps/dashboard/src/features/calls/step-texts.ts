@@ -8,7 +8,7 @@ const OUTCOMES: Record<string, Record<string, string>> = {
     hinted: 'asked before, so a hint was added',
     alerted: 'asked before, so an alert was raised',
     paused: 'asked before, so an alert was raised and the session paused',
-    unavailable: 'not checked, the sidecar did not answer; the call went on without',
+    unavailable: 'not checked, the sidecar or its store did not answer; the call went on without',
     timeout: 'not checked in time; the call went on without',
     busy: 'not checked, the sidecar was busy; the call went on without',
     invalid: 'not checked, the sidecar could not read the prompt; the call went on without',

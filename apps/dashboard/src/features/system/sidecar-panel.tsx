@@ -6,7 +6,8 @@ import { sidecarText } from './system-texts';
 
 export function SidecarPanel({ sidecar }: { sidecar: SystemView['sidecar'] }) {
   const { label, tone, meaning, advice } = sidecarText(sidecar);
-  const { state, since_ms, restart_count, is_supervised, detail } = sidecar;
+  const { state, since_ms, restart_count, is_supervised } = sidecar;
+  const detail = sidecar.detail ?? sidecar.store_problem;
   return (
     <Panel
       title="Embedding sidecar"
@@ -24,8 +25,8 @@ export function SidecarPanel({ sidecar }: { sidecar: SystemView['sidecar'] }) {
       }
       bodyClassName="flex flex-col gap-3 p-3"
     >
-      {state === 'down' || state === 'starting' ? (
-        <Callout tone={state === 'down' ? 'danger' : 'warning'}>
+      {tone === 'danger' || tone === 'warning' ? (
+        <Callout tone={tone}>
           <p>{meaning}</p>
           {detail ? <p className="mt-1 font-mono text-2xs [overflow-wrap:anywhere]">{detail}</p> : null}
           {advice ? <p className="mt-1">{advice}</p> : null}

@@ -40,7 +40,9 @@ export function SystemPage() {
 
 /** One word for the whole: what anybody wants to know first. */
 function Overall({ view }: { view: SystemView }) {
-  const isWithout = view.sidecar.state === 'down' || (view.redis.configured && !view.redis.connected);
+  const { sidecar, redis } = view;
+  const isWithout =
+    sidecar.state === 'down' || sidecar.store_problem !== null || (redis.configured && !redis.connected);
   return isWithout ? (
     <Badge tone="warning">Serving, with parts missing</Badge>
   ) : (

@@ -1,17 +1,29 @@
 import { describe, expect, it } from 'vitest';
 import { checkLines, reasonLines, sidecarText, siteLines, sumOf, uptimeText } from './system-texts';
 
+type Sidecar = Parameters<typeof sidecarText>[0];
+const text = (over: Partial<Sidecar>) =>
+  sidecarText({ state: 'serving', is_supervised: true, store_problem: null, ...over });
+
 describe('sidecarText', () => {
   it.each(['starting', 'down'] as const)('says of one that is %s that calls go on', (state) => {
-    expect(sidecarText({ state, is_supervised: true }).meaning).toContain('Calls go on without it');
+    expect(text({ state }).meaning).toContain('Calls go on without it');
   });
 
   it('says who starts it again', () => {
-    expect(sidecarText({ state: 'down', is_supervised: true }).advice).toContain('This gateway');
-    expect(sidecarText({ state: 'down', is_supervised: false }).advice).toContain(
-      'LOOP_EMBEDDING_SIDECAR_UDS',
-    );
-    expect(sidecarText({ state: 'serving', is_supervised: false }).advice).toBeNull();
+    expect(text({ state: 'down', is_supervised: true }).advice).toContain('This gateway');
+    expect(text({ state: 'down', is_supervised: false }).advice).toContain('LOOP_EMBEDDING_SIDECAR_UDS');
+    expect(text({ state: 'serving', is_supervised: false }).advice).toBeNull();
+  });
+
+  it('praises none whose store is away, and names the setting that leads to it', () => {
+    const store_problem = 'Redis is not connected';
+    const own = text({ state: 'serving', is_supervised: true, store_problem });
+    expect([own.label, own.tone]).toEqual(['Serving, without its store', 'warning']);
+    expect(own.meaning).toContain('Calls go on without the check');
+    expect(own.advice).toContain('LOOP_EMBEDDING_REDIS_URL');
+    const others = text({ state: 'serving', is_supervised: false, store_problem });
+    expect(others.advice).toContain('REDIS_URL of the sidecar');
   });
 });
 
@@ -23,6 +35,11 @@ describe('the counts of the System page', () => {
 
   it('calls no loop reworded: what is asked again word for word is counted among them', () => {
     expect(checkLines({ loop: 1 })[0]?.note).toBe('The same was asked again, in these words or others.');
+  });
+
+  it('says of a check that failed open, and of what was not there, no more than is known', () => {
+    expect(checkLines({ failed_open: 1 })[0]?.note).not.toContain('in time');
+    expect(reasonLines({ unavailable: 1 })[0]?.note).toContain('Redis');
   });
 
   it('lists reasons and sites by how often they came, and what it does not know as it came', () => {

@@ -13,9 +13,14 @@ export interface SidecarText {
   advice: string | null;
 }
 
-export function sidecarText({ state, is_supervised }: Pick<Sidecar, 'state' | 'is_supervised'>): SidecarText {
+export function sidecarText({
+  state,
+  is_supervised,
+  store_problem,
+}: Pick<Sidecar, 'state' | 'is_supervised' | 'store_problem'>): SidecarText {
   switch (state) {
     case 'serving':
+      if (store_problem !== null) return withoutStore(is_supervised);
       return {
         label: 'Serving',
         tone: 'success',
@@ -49,6 +54,14 @@ export function sidecarText({ state, is_supervised }: Pick<Sidecar, 'state' | 'i
   }
 }
 
+const withoutStore = (isSupervised: boolean): SidecarText => ({
+  label: 'Serving, without its store',
+  tone: 'warning',
+  meaning:
+    'It gives vectors, but cannot keep or compare prompts. Calls go on without the check: until its store is back, sessions that ask the same in other words are not noticed.',
+  advice: `Look at the Redis that ${isSupervised ? 'LOOP_EMBEDDING_REDIS_URL' : 'REDIS_URL of the sidecar'} names. Checks begin by themselves as soon as it serves.`,
+});
+
 /** In the order in which they are read; others follow as they come. */
 const CHECKS: Record<string, Omit<CountLine, 'key' | 'count'>> = {
   clear: { label: 'Clear', note: 'Nothing like it was asked before.' },
@@ -56,11 +69,14 @@ const CHECKS: Record<string, Omit<CountLine, 'key' | 'count'>> = {
   vetoed: { label: 'Vetoed', note: 'Alike, but a number, a name or a “not” differs.' },
   unfit: { label: 'Not comparable', note: 'Too few words, or words the model does not know.' },
   left: { label: 'Client left', note: 'Nobody waited for the answer any more.' },
-  failed_open: { label: 'Failed open', note: 'No answer in time; the call went on.', tone: 'danger' },
+  failed_open: { label: 'Failed open', note: 'Not checked; the call went on.', tone: 'danger' },
 };
 
 const REASONS: Record<string, Omit<CountLine, 'key' | 'count'>> = {
-  unavailable: { label: 'Sidecar away', note: 'It was down or still starting.' },
+  unavailable: {
+    label: 'Not there',
+    note: 'The sidecar was down or starting, or its Redis or embeddings API did not answer.',
+  },
   timeout: { label: 'Too slow', note: 'No answer within the timeout.' },
   busy: { label: 'Queue full', note: 'More prompts than it can embed.' },
   invalid: { label: 'Not understood', note: 'It refused the prompt.' },
