@@ -8,7 +8,7 @@ let endpoint: MetricsEndpoint;
 beforeEach(async () => {
   const metrics = new Registry();
   new Counter({ name: 'checks_total', help: 'Checks.', registers: [metrics] }).inc();
-  endpoint = await openMetricsEndpoint(0, metrics);
+  endpoint = await openMetricsEndpoint({ host: '127.0.0.1', port: 0 }, metrics);
 });
 afterEach(() => endpoint.close());
 

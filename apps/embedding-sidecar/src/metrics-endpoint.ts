@@ -1,4 +1,7 @@
-/** `GET /metrics` for Prometheus, on loopback only: whoever reads it is on this machine, and no page in a browser there. */
+/**
+ * `GET /metrics` for Prometheus, without a password: on loopback unless told otherwise, and never for a page in a browser
+ * whose name leads here.
+ */
 import { createServer, type Server } from 'node:http';
 import type { Registry } from 'prom-client';
 import { isInternetName } from '#domain/auth';
@@ -8,8 +11,18 @@ export interface MetricsEndpoint {
   close(): Promise<void>;
 }
 
+export interface MetricsAddress {
+  /** Name or address. */
+  host: string;
+  /** 0: any. */
+  port: number;
+}
+
 /** @throws the system's error when the port can't be had */
-export async function openMetricsEndpoint(port: number, metrics: Registry): Promise<MetricsEndpoint> {
+export async function openMetricsEndpoint(
+  { host, port }: MetricsAddress,
+  metrics: Registry,
+): Promise<MetricsEndpoint> {
   const server: Server = createServer((request, response) => {
     if (request.method !== 'GET' || request.url?.split('?', 1)[0] !== '/metrics') {
       response.writeHead(404).end();
@@ -26,7 +39,7 @@ export async function openMetricsEndpoint(port: number, metrics: Registry): Prom
   });
   await new Promise<void>((done, fail) => {
     server.once('error', fail);
-    server.listen({ port, host: '127.0.0.1' }, done);
+    server.listen({ port, host }, done);
   });
   const address = server.address();
   return {

@@ -49,7 +49,8 @@ export async function startSidecar({ config, secrets, logger, ...parts }: Sideca
     const handlers = makeHandlers({ config, embedder, history, problem, telemetry });
     if (config.metricsPort !== null && figures !== null) {
       const { openMetricsEndpoint } = await import('./metrics-endpoint.js');
-      const endpoint = await openMetricsEndpoint(config.metricsPort, figures.registry);
+      const address = { host: config.metricsHost, port: config.metricsPort };
+      const endpoint = await openMetricsEndpoint(address, figures.registry);
       closings.push(() => endpoint.close());
     }
     const server = await serveEmbedding({ handlers, socketPath: config.socketPath });

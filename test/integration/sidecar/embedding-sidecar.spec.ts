@@ -431,6 +431,13 @@ describe('what it shows', () => {
     expect(text + sidecar.output()).not.toContain('marmalade');
   });
 
+  it('is served at the address it is told to, where a scraper of another container asks', async () => {
+    const port = await freePort();
+    await start({ LOOP_METRICS_PORT: `${port}`, LOOP_METRICS_HOST: '127.0.0.2' }).ready;
+    expect((await fetch(`http://127.0.0.2:${port}/metrics`)).status).toBe(200);
+    await expect(fetch(`http://127.0.0.1:${port}/metrics`)).rejects.toThrow();
+  });
+
   it('is enough for a container health check', async () => {
     const check = (args: string[] = []) =>
       promisify(execFile)(process.execPath, [HEALTH_CHECK, ...args], {

@@ -20,6 +20,7 @@ describe('the settings of the design, section 6', () => {
       ttlMs: 3_600_000,
       queueMax: 256,
       metricsPort: null,
+      metricsHost: '127.0.0.1',
       logLevel: 'info',
     });
   });
@@ -49,6 +50,13 @@ describe('the settings of the design, section 6', () => {
 
   it('count an empty variable as not set', () => {
     expect(parse({ UDS_PATH: ' ', LOOP_HISTORY_SIZE: '' }).historySize).toBe(5);
+  });
+});
+
+it('serves figures where it is told to', () => {
+  expect(parse({ LOOP_METRICS_PORT: '9464', LOOP_METRICS_HOST: '0.0.0.0' })).toMatchObject({
+    metricsPort: 9464,
+    metricsHost: '0.0.0.0',
   });
 });
 

@@ -35,8 +35,9 @@ export interface SidecarConfig {
   readonly ttlMs: number;
   /** Texts waiting for the model, and checks under way; more are refused as busy. */
   readonly queueMax: number;
-  /** Of the Prometheus endpoint, on 127.0.0.1; null: none. */
+  /** Of the Prometheus endpoint; null: none. */
   readonly metricsPort: number | null;
+  readonly metricsHost: string;
   readonly logLevel: LogLevel;
 }
 
@@ -71,6 +72,7 @@ export function parseConfig(variables: Variables): SidecarConfig {
     ttlMs: Math.round(readDurationMs(variables, names.ttl, TTL_MS, 's')),
     queueMax: readInteger(variables, names.queueMax, { fallback: 256, min: 1, max: 65_536 }),
     metricsPort: readInteger(variables, names.metricsPort, { fallback: null, min: 1, max: 65_535 }),
+    metricsHost: variables[names.metricsHost] ?? '127.0.0.1',
     logLevel: readChoice(variables, names.logLevel, LOG_LEVELS) ?? 'info',
   };
 }

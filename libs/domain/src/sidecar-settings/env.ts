@@ -15,6 +15,7 @@ export const CONFIG_VARIABLES = {
   model: 'LOOP_EMBEDDING_MODEL',
   queueMax: 'LOOP_QUEUE_MAX',
   metricsPort: 'LOOP_METRICS_PORT',
+  metricsHost: 'LOOP_METRICS_HOST',
   logLevel: 'LOG_LEVEL',
 } as const;
 
