@@ -56,7 +56,7 @@ async function main(args: readonly string[]): Promise<void> {
     embedder.catch(() => {});
     // The rest of the program is read while the model is: a restart takes a third less.
     const { startSidecar } = await import('./sidecar.js');
-    sidecar = await startSidecar({ config, secrets, logger, embedder });
+    sidecar = await startSidecar({ config, secrets, logger, embedder, isChild });
     const { model_id, store, loop_similarity_threshold } = sidecar.description;
     logger.info(
       { event: 'ready', socket: sidecar.socketPath, model_id, store, loop_similarity_threshold },

@@ -5,6 +5,8 @@
 import { createServer, type Server } from 'node:http';
 import type { Registry } from 'prom-client';
 import { isInternetName } from '#domain/auth';
+import { CONFIG_VARIABLES } from '#domain/sidecar-settings';
+import { ConfigError } from '#kernel';
 
 export interface MetricsEndpoint {
   readonly port: number;
@@ -18,7 +20,7 @@ export interface MetricsAddress {
   port: number;
 }
 
-/** @throws the system's error when the port can't be had */
+/** @throws ConfigError naming port or host where either can't be had */
 export async function openMetricsEndpoint(
   { host, port }: MetricsAddress,
   metrics: Registry,
@@ -38,7 +40,7 @@ export async function openMetricsEndpoint(
     );
   });
   await new Promise<void>((done, fail) => {
-    server.once('error', fail);
+    server.once('error', (error) => fail(cannotListen(error, { host, port })));
     server.listen({ port, host }, done);
   });
   const address = server.address();
@@ -50,4 +52,27 @@ export async function openMetricsEndpoint(
         server.closeAllConnections();
       }),
   };
+}
+
+/** What the system says against listening, as the setting that is to be changed; else the error itself. */
+function cannotListen(error: NodeJS.ErrnoException, { host, port }: MetricsAddress): Error {
+  const ofPort = (remedy: string) => new ConfigError(CONFIG_VARIABLES.metricsPort, String(port), remedy);
+  switch (error.code) {
+    case 'EADDRINUSE':
+      return ofPort(`another program listens at ${host} there; end it, or choose another port.`);
+    case 'EACCES':
+      return ofPort('this user may not listen there; choose a port from 1024 up, such as 9464.');
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+    case 'EADDRNOTAVAIL':
+    case 'EAFNOSUPPORT':
+    case 'EINVAL':
+      return new ConfigError(
+        CONFIG_VARIABLES.metricsHost,
+        host,
+        'this machine has no such name or address; give 127.0.0.1 for itself alone, 0.0.0.0 for whoever reaches it.',
+      );
+    default:
+      return error;
+  }
 }

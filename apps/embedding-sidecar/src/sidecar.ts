@@ -17,6 +17,8 @@ export interface SidecarParts {
   logger: Logger;
   /** On its way, or open; closed with the sidecar, or when that does not come about. */
   embedder: Promise<Embedder>;
+  /** Of a gateway, which starts it again whenever it ends: it serves without its figures rather than not at all. */
+  isChild: boolean;
 }
 
 export interface Sidecar {
@@ -50,8 +52,11 @@ export async function startSidecar({ config, secrets, logger, ...parts }: Sideca
     if (config.metricsPort !== null && figures !== null) {
       const { openMetricsEndpoint } = await import('./metrics-endpoint.js');
       const address = { host: config.metricsHost, port: config.metricsPort };
-      const endpoint = await openMetricsEndpoint(address, figures.registry);
-      closings.push(() => endpoint.close());
+      const opening = openMetricsEndpoint(address, figures.registry);
+      const endpoint = await (parts.isChild
+        ? opening.catch((error) => goWithout(error, telemetry))
+        : opening);
+      if (endpoint !== null) closings.push(() => endpoint.close());
     }
     const server = await serveEmbedding({ handlers, socketPath: config.socketPath });
     closings.push(() => server.close());
@@ -67,6 +72,13 @@ export async function startSidecar({ config, secrets, logger, ...parts }: Sideca
     await closeAll();
     throw error;
   }
+}
+
+function goWithout(error: Error, telemetry: SidecarTelemetry): null {
+  telemetry.said('warn', 'metrics_not_served', 'the figures for Prometheus are not served; all else is', {
+    reason: error.message,
+  });
+  return null;
 }
 
 interface HandlerParts {

@@ -117,6 +117,29 @@ describe('the start', () => {
     expect(sidecar.output()).toContain('Embedding sidecar did not start: ');
   });
 
+  it('fails for a port of figures that is taken with the setting and the remedy; a child goes on without figures', async () => {
+    const other = createHttpServer();
+    onTestFinished(() => void other.close());
+    await once(other.listen(0, '127.0.0.1'), 'listening');
+    const LOOP_METRICS_PORT = `${(other.address() as AddressInfo).port}`;
+    const alone = start({ LOOP_METRICS_PORT });
+    expect(await alone.exited).toBe(1);
+    const reason = `LOOP_METRICS_PORT="${LOOP_METRICS_PORT}" cannot be used: another program listens at 127.0.0.1 there`;
+    expect(alone.lines()).toEqual([
+      expect.objectContaining({ event: 'not_started', reason: expect.stringContaining(reason) }),
+    ]);
+    const child = start({ LOOP_METRICS_PORT }, ['--exit-with-stdin']);
+    await child.ready;
+    expect(child.lines()).toContainEqual(
+      expect.objectContaining({
+        level: 'warn',
+        event: 'metrics_not_served',
+        reason: expect.stringContaining(reason),
+      }),
+    );
+    expect((await (await connected()).checkLoop(query('1', 'hello there'), patient)).fitness).toBe('fit');
+  });
+
   it('is refused on the socket of another sidecar, which goes on', async () => {
     await start().ready;
     const second = start();
