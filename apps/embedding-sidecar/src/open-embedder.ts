@@ -51,12 +51,14 @@ async function openLocal({ config, onWaited, onDied }: OpenEmbedderParts): Promi
   });
 }
 
-async function openRemote({ config, secrets, onDied }: OpenEmbedderParts): Promise<Embedder> {
+async function openRemote({ config, secrets, onWaited, onDied }: OpenEmbedderParts): Promise<Embedder> {
   const { HttpEmbedder } = await import('#adapters/embeddings-http');
   const embedder = await HttpEmbedder.open({
     baseUrl: config.baseUrl as string,
     model: config.model as string,
     apiKey: secrets.apiKey,
+    queueCountMax: config.queueMax,
+    onWaited,
     // Another model by now: no vector of before meets one of its own. A new start asks what it is.
     onDimensionChanged: (detail) => onDied(detail, 'died'),
   });

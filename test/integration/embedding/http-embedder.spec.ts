@@ -2,7 +2,7 @@
 import { createServer } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { HTTP_EMBEDDER_LIMITS, HttpEmbedder, type HttpEmbedderSettings } from '#adapters/embeddings-http';
+import { HttpEmbedder, type HttpEmbedderSettings } from '#adapters/embeddings-http';
 import type { Embedder, Embedding, EmbeddingFailure, EmbeddingFailureReason } from '#contracts';
 import {
   FakeClock,
@@ -218,21 +218,44 @@ describe('texts that come together', () => {
     expect(upstream.calls.map(inputOf)).toEqual([['first', 'second']]);
   });
 
-  it('are refused as busy past the bound of the queue, and the others are not harmed', async () => {
+  it.each([
+    ['that is its own', {}, 2_048],
+    ['that it was given', { queueCountMax: 100 }, 100],
+  ])(
+    'are refused as busy past the bound of the queue %s, and the others are not harmed',
+    async (_, settings, textsMax) => {
+      const held: (() => void)[] = [];
+      const embedder = await openThen((call, response, index) => {
+        if (index < 2) held.push(() => answer(call, response, index));
+        else answer(call, response, index);
+      }, settings);
+      const accepted = Array.from({ length: textsMax }, (_, at) => embedder.embed(`t${at}`));
+      expect(await reasonOf(embedder.embed('SECRET one too many'))).toBe('busy');
+      expect(embedder.counts.texts_busy_total).toBe(1);
+      while (held.length < 2) await new Promise((resolve) => setImmediate(resolve));
+      for (const release of held) release();
+      expect((await Promise.all(accepted)).every(({ fitness }) => fitness === 'fit')).toBe(true);
+      expect(await embedder.embed('again')).toEqual(unitOf('again'));
+    },
+  );
+
+  it('say how long each waited until it was asked for', async () => {
+    const waited: number[] = [];
     const held: (() => void)[] = [];
-    const embedder = await openThen((call, response, index) => {
-      if (index < 2) held.push(() => answer(call, response, index));
-      else answer(call, response, index);
-    });
-    const accepted = Array.from({ length: HTTP_EMBEDDER_LIMITS.queuedTextsMax }, (_, at) =>
-      embedder.embed(`t${at}`),
+    const embedder = await openThen(
+      (call, response, index) => {
+        if (held.length < 2) held.push(() => answer(call, response, index));
+        else answer(call, response, index);
+      },
+      { batchTextsMax: 1, onWaited: (ms) => waited.push(ms) },
     );
-    expect(await reasonOf(embedder.embed('SECRET one too many'))).toBe('busy');
-    expect(embedder.counts.texts_busy_total).toBe(1);
-    while (held.length < 2) await new Promise((resolve) => setImmediate(resolve));
+    const texts = ['one', 'two', 'behind both'].map((text) => embedder.embed(text));
+    while (held.length < 2) await nextTurn();
+    clock.advance(40);
     for (const release of held) release();
-    expect((await Promise.all(accepted)).every(({ fitness }) => fitness === 'fit')).toBe(true);
-    expect(await embedder.embed('again')).toEqual(unitOf('again'));
+    await Promise.all(texts);
+    // The first is its own warm-up.
+    expect(waited).toEqual([0, 0, 0, 40]);
   });
 
   it('are bounded by bytes in the queue', async () => {

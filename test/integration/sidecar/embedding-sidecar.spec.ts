@@ -369,6 +369,27 @@ it('an embeddings API that hangs costs a few checks their time, is left alone, a
   expect(await outcome()).toBe('fit');
 });
 
+it('an embeddings API has no more texts before it than LOOP_QUEUE_MAX, and its queue is in the figures', async () => {
+  let isHung = false;
+  const port = await freePort();
+  start({
+    LOOP_EMBEDDING_BASE_URL: await startEqualApi(() => isHung),
+    LOOP_EMBEDDING_MODEL: 'equal',
+    LOOP_QUEUE_MAX: '2',
+    LOOP_METRICS_PORT: `${port}`,
+  });
+  const client = await connected();
+  await client.embed('What was asked before?', patient);
+  const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  expect(metrics).toMatch(/observatory_sidecar_seconds_count\{part="embedding_queue"\} [1-9]/);
+  isHung = true;
+  const brief = { timeoutMs: 500, traceParent: null };
+  const outcomes = await Promise.all(
+    [1, 2, 3, 4].map((serial) => client.embed(`Text ${serial}`, brief).catch(({ reason }) => reason)),
+  );
+  expect(outcomes.toSorted()).toEqual(['busy', 'busy', 'timeout', 'timeout']);
+});
+
 it('an embeddings API that has another model by now ends the sidecar, and the next one takes it', async () => {
   let vector = [1, 0, 0, 0];
   const settings = {

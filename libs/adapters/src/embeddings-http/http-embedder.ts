@@ -75,7 +75,7 @@ export class HttpEmbedder implements Embedder {
       random: surroundings.random ?? Math.random,
       wait: surroundings.wait ?? waitFor,
     };
-    const { baseUrl, model, apiKey, attemptTimeoutMs } = this.#settings;
+    const { baseUrl, model, apiKey, attemptTimeoutMs, queueCountMax, onWaited } = this.#settings;
     const { clock } = this.#surroundings;
     this.#endpoint = new EmbeddingsEndpoint({
       baseUrl,
@@ -84,7 +84,7 @@ export class HttpEmbedder implements Embedder {
       attemptTimeoutMs,
       clock,
     });
-    this.#queue = new TextQueue(clock);
+    this.#queue = new TextQueue({ clock, countMax: queueCountMax, onWaited });
   }
 
   /**

@@ -25,6 +25,10 @@ export interface HttpEmbedderSettings {
   batchWindowMs?: number | undefined;
   /** Texts of one request. Some servers refuse more than 32. */
   batchTextsMax?: number | undefined;
+  /** Texts accepted and not yet computed; one more is `busy`. */
+  queueCountMax?: number | undefined;
+  /** Told of each text, when it is asked for, how many milliseconds it has waited for that. */
+  onWaited?: ((ms: number) => void) | undefined;
   /** Told of each answer whose vectors have another dimension than the first ones had. */
   onDimensionChanged?: ((detail: string) => void) | undefined;
 }
@@ -38,6 +42,7 @@ const HTTP_EMBEDDER_DEFAULTS = {
   attemptsMax: 3,
   batchWindowMs: 0,
   batchTextsMax: 32,
+  queueCountMax: 2_048,
 } as const;
 
 type Defaults = typeof HTTP_EMBEDDER_DEFAULTS;
@@ -49,7 +54,13 @@ export type CompleteSettings = HttpEmbedderSettings & {
 export function completeSettings(settings: HttpEmbedderSettings): CompleteSettings {
   const given = Object.entries(settings).filter(([, value]) => value !== undefined);
   const complete = { ...HTTP_EMBEDDER_DEFAULTS, ...Object.fromEntries(given) } as CompleteSettings;
-  for (const name of ['tokensMax', 'attemptTimeoutMs', 'attemptsMax', 'batchTextsMax'] as const) {
+  for (const name of [
+    'tokensMax',
+    'attemptTimeoutMs',
+    'attemptsMax',
+    'batchTextsMax',
+    'queueCountMax',
+  ] as const) {
     if (!Number.isInteger(complete[name]) || complete[name] < 1)
       throw new RangeError(`${name} of an HTTP embedder is a whole number from 1`);
   }
@@ -62,9 +73,7 @@ export const HTTP_EMBEDDER_LIMITS = {
   requestsMax: 2,
   /** UTF-8 bytes of the texts of one request; one text alone may have more. */
   batchBytesMax: 1_024 * 1_024,
-  /** Texts accepted and not yet computed; one more is `busy`. */
-  queuedTextsMax: 2_048,
-  /** ... and their UTF-8 bytes. */
+  /** UTF-8 bytes of the texts accepted and not yet computed; past it one more is `busy`. */
   queuedBytesMax: 16 * 1_024 * 1_024,
   /** English has about four to a token. The cut is made here, so that a long text costs no more than the model reads. */
   charactersPerToken: 4,

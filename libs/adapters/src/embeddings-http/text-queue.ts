@@ -13,6 +13,8 @@ export class QueuedText {
   /** How often it was shortened. */
   cutCount = 0;
   readonly byteCount: number;
+  /** By the clock. */
+  readonly acceptedMs: number;
   /** By the clock; null: whenever. */
   readonly #expiresAtMs: number | null;
   readonly #timer: NodeJS.Timeout | null = null;
@@ -30,6 +32,7 @@ export class QueuedText {
       this.#resolve = resolve;
       this.#reject = reject;
     });
+    this.acceptedMs = steadyMs;
     this.#expiresAtMs = timeoutMs === null ? null : steadyMs + timeoutMs;
     if (timeoutMs !== null && timeoutMs <= TIMER_MS_MAX)
       this.#timer = setTimeout(() => this.expire(), timeoutMs);
@@ -65,15 +68,27 @@ export class QueuedText {
   }
 }
 
+export interface TextQueueOptions {
+  clock: SteadyClock;
+  /** Texts waiting or sent. */
+  countMax: number;
+  /** Told of each text that is taken how long it has waited for that. */
+  onWaited?: ((ms: number) => void) | undefined;
+}
+
 export class TextQueue {
   /** In the order they came. */
   readonly #waiting = new Set<QueuedText>();
   readonly #open = new Set<QueuedText>();
   readonly #clock: SteadyClock;
+  readonly #countMax: number;
+  readonly #onWaited: (ms: number) => void;
   #byteCount = 0;
 
-  constructor(clock: SteadyClock) {
+  constructor({ clock, countMax, onWaited = () => {} }: TextQueueOptions) {
     this.#clock = clock;
+    this.#countMax = countMax;
+    this.#onWaited = onWaited;
   }
 
   /** Waiting or sent. */
@@ -87,7 +102,7 @@ export class TextQueue {
 
   /** @returns null: no room */
   add(text: string, timeoutMs: number | null): QueuedText | null {
-    const { queuedTextsMax, queuedBytesMax } = HTTP_EMBEDDER_LIMITS;
+    const { queuedBytesMax } = HTTP_EMBEDDER_LIMITS;
     const entry = new QueuedText(text, {
       timeoutMs,
       steadyMs: this.#clock.steadyMs(),
@@ -96,7 +111,7 @@ export class TextQueue {
         if (this.#open.delete(entry)) this.#byteCount -= entry.byteCount;
       },
     });
-    if (this.#open.size >= queuedTextsMax || this.#byteCount + entry.byteCount > queuedBytesMax) {
+    if (this.#open.size >= this.#countMax || this.#byteCount + entry.byteCount > queuedBytesMax) {
       // Never handed out, so nobody hears of it.
       entry.answer.catch(() => {});
       entry.expire();
@@ -121,7 +136,10 @@ export class TextQueue {
       if (batch.length > 0 && byteCount > HTTP_EMBEDDER_LIMITS.batchBytesMax) break;
       batch.push(entry);
     }
-    for (const entry of batch) this.#waiting.delete(entry);
+    for (const entry of batch) {
+      this.#waiting.delete(entry);
+      this.#onWaited(steadyMs - entry.acceptedMs);
+    }
     return batch;
   }
 
