@@ -74,7 +74,7 @@ async function inRedis(
     onState: (failure) =>
       failure === null
         ? telemetry.said('info', 'store_opened', 'the store of prompts is there')
-        : telemetry.said('warn', 'store_missing', 'no store of prompts yet; checks are refused meanwhile', {
+        : telemetry.said('error', 'store_missing', 'no store of prompts yet; checks are refused meanwhile', {
             reason: failure.reason,
             detail: failure.message,
           }),

@@ -159,7 +159,7 @@ function watchStore(
       setServing(problem === null);
       if (problem === null) telemetry.said('info', 'store_back', 'the store of prompts answers again');
       else
-        telemetry.said('warn', 'store_lost', 'the store of prompts does not answer; checks fail open', {
+        telemetry.said('error', 'store_lost', 'the store of prompts does not answer; checks fail open', {
           detail: problem,
         });
     },

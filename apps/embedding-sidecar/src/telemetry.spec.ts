@@ -1,6 +1,12 @@
 import { type Logger, pino } from 'pino';
 import { beforeEach, expect, it } from 'vitest';
-import { EmbeddingFailure, type LoopAnswer, type LoopSimilarity } from '#contracts/embedding';
+import {
+  EmbeddingFailure,
+  type LoopAnswer,
+  type LoopSimilarity,
+  PromptHistoryFailure,
+  SidecarFailure,
+} from '#contracts/embedding';
 import { FakeClock } from '#testing';
 import { SidecarFigures } from './sidecar-figures.js';
 import { SidecarTelemetry } from './telemetry.js';
@@ -66,6 +72,19 @@ it('says a failure once a minute for each reason, with the number of those it di
     ['timeout', undefined],
     ['busy', 4],
   ]);
+});
+
+it('says as an error what somebody has to mend, and as a warning what a caller asked too much or too soon', () => {
+  telemetry.checkFailed(new PromptHistoryFailure('unavailable', 'Redis is not connected'), null);
+  telemetry.checkFailed(new PromptHistoryFailure('failed', 'The index of prompts is missing'), null);
+  telemetry.embedFailed(new EmbeddingFailure('failed', 'the model failed'), null);
+  telemetry.recordFailed(new PromptHistoryFailure('failed', 'Redis has no memory left'));
+  telemetry.storeTroubled('disconnected');
+  telemetry.checkFailed(new EmbeddingFailure('busy', 'full'), null);
+  telemetry.checkFailed(new EmbeddingFailure('expired', 'late'), null);
+  telemetry.checkFailed(new SidecarFailure('invalid', 'tenant_id is missing'), null);
+  const [error, warn] = [pino.levels.values.error, pino.levels.values.warn];
+  expect(lines.map(({ level }) => level)).toEqual([error, error, error, error, error, warn, warn, warn]);
 });
 
 it("carries the caller's trace into its lines, and nothing that is no trace", () => {

@@ -10,6 +10,7 @@ import {
   type LoopAnswer,
   PromptHistoryFailure,
   SidecarFailure,
+  type SidecarFailureReason,
 } from '#contracts/embedding';
 import type { SteadyClock } from '#kernel';
 import type { CheckObserver } from './check-loop.js';
@@ -17,6 +18,8 @@ import type { SidecarFigures } from './sidecar-figures.js';
 import { traceOf } from './trace.js';
 
 const LINE_EVERY_MS = 60_000;
+/** Too much or too late at the moment, or the caller's mistake; all else is for somebody to mend. @see seed 000, error handling */
+const WARNINGS: ReadonlySet<string> = new Set<SidecarFailureReason>(['busy', 'timeout', 'invalid']);
 
 type FailureSite = 'check' | 'embed' | 'record' | 'store';
 
@@ -147,7 +150,7 @@ export class SidecarTelemetry implements CheckObserver {
     }
     this.#lines.set(key, { saidAtMs: steadyMs, unsaidCount: 0 });
     const unsaid = line === undefined ? {} : { unsaid_count: line.unsaidCount };
-    this.#logger.warn(
+    this.#logger[WARNINGS.has(reason) ? 'warn' : 'error'](
       { event: `${site}_failed`, reason, ...unsaid, ...fields },
       `${site} failed; at most one such line a minute`,
     );
