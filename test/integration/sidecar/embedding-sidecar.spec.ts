@@ -1,11 +1,11 @@
 /** The built sidecar as its own process: how it starts, refuses to start, serves, and ends. */
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, existsSync, statSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
@@ -17,6 +17,7 @@ import {
   makeFolder,
   makeToyMinilm,
 } from '../embedding/model-folders.js';
+import { endWithFile } from '../end-with-file.js';
 import { freePort } from '../free-ports.js';
 import { openRawClient } from './raw-client.js';
 import { makePlace, patient, query, type SidecarPlace } from './sidecar-place.js';
@@ -157,6 +158,31 @@ describe('the start', () => {
     const client = await connected();
     expect((await client.embed('hello there', patient)).fitness).toBe('fit');
   });
+});
+
+it('runs alone as `npm run start:sidecar`, and ends with it', async () => {
+  const { PATH, HOME, TMPDIR } = process.env;
+  const npm = spawn('npm', ['run', 'start:sidecar'], {
+    cwd: resolve(import.meta.dirname, '../../..'),
+    env: { PATH, HOME, TMPDIR, UDS_PATH: place.socketPath },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    // With all that it starts, so that a test that fails leaves nothing.
+    detached: true,
+  });
+  let isOver = false;
+  const ended = once(npm, 'close').then(() => {
+    isOver = true;
+  });
+  endWithFile(() => isOver || process.kill(-(npm.pid as number), 'SIGKILL'));
+  let output = '';
+  for (const stream of [npm.stdout, npm.stderr]) stream.on('data', (chunk) => (output += chunk));
+  await expect.poll(() => output, { timeout: 90_000 }).toContain('"event":"ready"');
+  const client = await connected();
+  expect((await client.checkLoop(query('1', 'hello there'), patient)).fitness).toBe('fit');
+  npm.kill('SIGTERM');
+  await ended;
+  expect(output).toContain('"event":"draining"');
+  expect(existsSync(place.socketPath)).toBe(false);
 });
 
 describe('checks', () => {
