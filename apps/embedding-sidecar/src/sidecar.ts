@@ -1,11 +1,11 @@
 /** The sidecar put together. The order matters: the model is warm and the store chosen before the socket exists. */
 import type { Logger } from 'pino';
-import { type EmbeddingHandlers, serveEmbedding } from '#adapters/grpc';
+import { type EmbeddingHandlers, SocketPathFailure, serveEmbedding } from '#adapters/grpc';
 import type { Embedder, PromptHistory, SidecarDescription } from '#contracts/embedding';
 import { cutPrompt } from '#domain/semantic-loop';
-import type { SidecarConfig, SidecarSecrets } from '#domain/sidecar-settings';
+import { CONFIG_VARIABLES, type SidecarConfig, type SidecarSecrets } from '#domain/sidecar-settings';
 import { decideVeto } from '#domain/text-likeness';
-import { randomIds, systemClock, systemTimer } from '#kernel';
+import { ConfigError, randomIds, systemClock, systemTimer } from '#kernel';
 import { CheckLoop } from './check-loop.js';
 import { openHistory } from './open-history.js';
 import { SidecarTelemetry } from './telemetry.js';
@@ -58,7 +58,12 @@ export async function startSidecar({ config, secrets, logger, ...parts }: Sideca
         : opening);
       if (endpoint !== null) closings.push(() => endpoint.close());
     }
-    const server = await serveEmbedding({ handlers, socketPath: config.socketPath });
+    const server = await serveEmbedding({ handlers, socketPath: config.socketPath }).catch((error) => {
+      // A child's path is its parent's choice, from the data folder.
+      throw error instanceof SocketPathFailure && !parts.isChild
+        ? new ConfigError(CONFIG_VARIABLES.socketPath, config.socketPath, error.message)
+        : error;
+    });
     closings.push(() => server.close());
     setServing = (isServing) => server.setServing(isServing);
     watched?.watch();

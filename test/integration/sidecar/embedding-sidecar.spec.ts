@@ -145,7 +145,9 @@ describe('the start', () => {
     await start().ready;
     const second = start();
     expect(await second.exited).toBe(1);
-    expect(second.output()).toMatch(/another process is serving on/);
+    expect(second.output()).toMatch(
+      /UDS_PATH=".*" cannot be used: another process is serving on .*: stop it/,
+    );
     expect((await connected()).isReady).toBe(true);
   });
 

@@ -30,7 +30,7 @@ import {
 } from './embedding-proto.js';
 import { statusOfReason, toSidecarFailure } from './failure-status.js';
 import { type ExchangeCall, ExchangeStream } from './serve-exchange.js';
-import { claimSocketPath } from './socket-file.js';
+import { cannotBind, claimSocketPath } from './socket-file.js';
 import {
   requireTextFits,
   toCheckLoopResponse,
@@ -137,7 +137,7 @@ async function bindPrivately(server: Server, socketPath: string): Promise<void> 
   try {
     await new Promise<void>((done, fail) => {
       server.bindAsync(`unix:${socketPath}`, ServerCredentials.createInsecure(), (error) =>
-        error === null ? done() : fail(error),
+        error === null ? done() : fail(cannotBind(error, socketPath)),
       );
     });
   } finally {

@@ -2,7 +2,7 @@
  * The file of a Unix socket: what may stand in its place before it is bound. A socket nobody answers on is what a
  * killed process left behind and is removed; one that answers belongs to somebody; anything else is not ours to touch.
  */
-import { lstatSync, unlinkSync } from 'node:fs';
+import { lstatSync, type Stats, unlinkSync } from 'node:fs';
 import { connect } from 'node:net';
 import { dirname } from 'node:path';
 
@@ -24,7 +24,7 @@ export async function claimSocketPath(path: string): Promise<void> {
       `the socket path ${path} has ${bytes} bytes, and a Unix socket's may have ${SOCKET_PATH_BYTES_MAX}: choose a shorter one.`,
     );
   }
-  const found = lstatSync(path, { throwIfNoEntry: false });
+  const found = lookAt(path);
   if (found === undefined) {
     if (lstatSync(dirname(path), { throwIfNoEntry: false }) !== undefined) return;
     throw new SocketPathFailure(`the folder of the socket path ${path} does not exist: create it first.`);
@@ -43,6 +43,24 @@ export async function claimSocketPath(path: string): Promise<void> {
   }
   // Nobody listens. Unless somebody replaced it in this very moment.
   if (lstatSync(path, { throwIfNoEntry: false })?.ino === found.ino) unlinkSync(path);
+}
+
+/** @param error of the bind, or of a look at the path @returns what to do about it where that is known; else the error itself */
+export function cannotBind(error: Error, path: string): Error {
+  const code = /\b(EACCES|EPERM|EROFS)\b/.exec(error.message)?.[0];
+  if (code === undefined) return error;
+  return new SocketPathFailure(
+    `this user may make no socket at ${path} (${code}): give it that folder to write to, or choose another socket path.`,
+  );
+}
+
+/** Undefined: nothing is there. */
+function lookAt(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    throw cannotBind(error as Error, path);
+  }
 }
 
 /** Null when somebody answers, else the system's word for why not. */
