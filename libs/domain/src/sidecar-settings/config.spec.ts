@@ -76,7 +76,10 @@ describe('the embedder', () => {
 
   it('needs address and model where it is elsewhere', () => {
     expect(() => parse({ LOOP_EMBEDDER: 'openai' })).toThrow(/LOOP_EMBEDDING_BASE_URL/);
-    expect(() => parse({ LOOP_EMBEDDING_BASE_URL: 'http://x/v1' })).toThrow(/LOOP_EMBEDDING_MODEL/);
+    // What nobody has set is not what is refused.
+    expect(() => parse({ LOOP_EMBEDDING_BASE_URL: 'http://x/v1' })).toThrow(
+      'LOOP_EMBEDDING_BASE_URL cannot be used: set LOOP_EMBEDDING_MODEL as well, such as bge-m3.',
+    );
   });
 });
 

@@ -52,10 +52,11 @@ export function parseConfig(variables: Variables): SidecarConfig {
   const embedder = parseEmbedder(variables);
   const baseUrl = readBaseUrl(variables, names.baseUrl);
   if (embedder === 'openai') {
-    for (const name of [names.baseUrl, names.model]) {
-      if (variables[name] === undefined)
-        throw new ConfigError(names.embedder, 'openai', `set ${name} as well.`);
-    }
+    const chosenBy = variables[names.embedder] === undefined ? names.baseUrl : names.embedder;
+    const given = chosenBy === names.embedder ? 'openai' : null;
+    if (baseUrl === null) throw new ConfigError(chosenBy, given, `set ${names.baseUrl} as well.`);
+    if (variables[names.model] === undefined)
+      throw new ConfigError(chosenBy, given, `set ${names.model} as well, such as bge-m3.`);
   }
   return {
     socketPath: variables[names.socketPath] ?? '/tmp/embedding-sidecar.sock',
