@@ -13,6 +13,13 @@ const MEMO_COUNT_MAX = 1_024;
 const WARM_UP_TIMEOUT_MS = 60_000;
 const WARM_UP_TEXT = 'Warm up: the first real request must not be the one that waits.';
 const LENGTH_TOLERANCE = 0.01;
+/** Where a model is there and does not work. */
+const REMEDIES: Record<SidecarConfig['embedder'], string> = {
+  static: 'restore the folder models/observatory-static-384 of the release',
+  minilm:
+    'set LOOP_EMBEDDING_MODEL_PATH to another copy, or run "npm run models:pull -- minilm" for a new one',
+  openai: 'check LOOP_EMBEDDING_BASE_URL and LOOP_EMBEDDING_MODEL, and that the server runs',
+};
 
 export interface OpenEmbedderParts {
   config: SidecarConfig;
@@ -27,7 +34,7 @@ export interface OpenEmbedderParts {
 export async function openEmbedder(parts: OpenEmbedderParts): Promise<Embedder> {
   const embedder = parts.config.embedder === 'openai' ? await openRemote(parts) : await openLocal(parts);
   try {
-    await warmUp(embedder);
+    await warmUp(embedder, REMEDIES[parts.config.embedder]);
   } catch (error) {
     await embedder.close();
     throw error;
@@ -53,7 +60,7 @@ async function openLocal({ config, onWaited, onDied }: OpenEmbedderParts): Promi
 
 async function openRemote({ config, secrets, onWaited, onDied }: OpenEmbedderParts): Promise<Embedder> {
   const { HttpEmbedder } = await import('#adapters/embeddings-http');
-  const embedder = await HttpEmbedder.open({
+  const opening = HttpEmbedder.open({
     baseUrl: config.baseUrl as string,
     model: config.model as string,
     apiKey: secrets.apiKey,
@@ -62,6 +69,9 @@ async function openRemote({ config, secrets, onWaited, onDied }: OpenEmbedderPar
     // Another model by now: no vector of before meets one of its own. A new start asks what it is.
     onDimensionChanged: (detail) => onDied(detail, 'died'),
   });
+  const embedder = await opening.catch((error: unknown) => {
+    throw error instanceof EmbeddingFailure ? new Error(`${error.message}; ${REMEDIES.openai}`) : error;
+  });
   return circuitEmbedder(embedder, systemClock);
 }
 
@@ -69,18 +79,20 @@ async function openRemote({ config, secrets, onWaited, onDied }: OpenEmbedderPar
 const pulledMinilm = (): string =>
   dirname(createRequire(import.meta.url).resolve('#models/all-MiniLM-L6-v2/manifest.json'));
 
-async function warmUp(embedder: Embedder): Promise<void> {
+/** @param remedy ends what is said of a model that does not give what it should */
+async function warmUp(embedder: Embedder, remedy: string): Promise<void> {
   const { dimension, model_id } = embedder.description;
+  const refuse = (what: string): never => {
+    throw new Error(`the model ${model_id} ${what}; ${remedy}`);
+  };
   const { vector } = await embedder
     .embed(WARM_UP_TEXT, { timeoutMs: WARM_UP_TIMEOUT_MS })
     .catch((error: unknown) => {
       const detail = error instanceof EmbeddingFailure ? error.message : 'internal error';
-      throw new Error(`the model ${model_id} failed its warm-up: ${detail}`);
+      return refuse(`failed its warm-up: ${detail}`);
     });
-  if (vector === null) throw new Error(`the model ${model_id} failed its warm-up: it knows no plain English`);
-  if (vector.length !== dimension)
-    throw new Error(`the model ${model_id} gave ${vector.length} numbers instead of ${dimension}`);
+  if (vector === null) return refuse('failed its warm-up: it knows no plain English');
+  if (vector.length !== dimension) refuse(`gave ${vector.length} numbers instead of ${dimension}`);
   const length = Math.hypot(...vector);
-  if (!(Math.abs(length - 1) <= LENGTH_TOLERANCE))
-    throw new Error(`the model ${model_id} gave a vector of length ${length} instead of 1`);
+  if (!(Math.abs(length - 1) <= LENGTH_TOLERANCE)) refuse(`gave a vector of length ${length} instead of 1`);
 }

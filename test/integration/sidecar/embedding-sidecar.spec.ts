@@ -99,7 +99,7 @@ describe('the start', () => {
     [
       'an embeddings server that is not there',
       { LOOP_EMBEDDING_BASE_URL: 'http://127.0.0.1:1/v1', LOOP_EMBEDDING_MODEL: 'bge-m3' },
-      /embeddings server/,
+      /embeddings server.*; check LOOP_EMBEDDING_BASE_URL and LOOP_EMBEDDING_MODEL/,
     ],
   ])('fails for %s with a reason and without a socket', async (_, env, reason) => {
     const manifest = createRequire(import.meta.url).resolve('#models/observatory-static-384/manifest.json');

@@ -63,6 +63,7 @@ function readReply(message: string): SearchError {
     return final(
       failed('The query engine of Redis works in database 0 only: leave the number out of the URL'),
     );
+  if (/(^|-)OOM\b/.test(message)) return final(noMemoryLeft());
   const code = /^[A-Z][A-Z_]{1,30}\b/.exec(message)?.[0];
   if (code !== undefined && UNAVAILABLE_CODES.has(code))
     return final(new PromptHistoryFailure(UNAVAILABLE, `Redis is not ready (${code})`));
@@ -74,6 +75,11 @@ function readReply(message: string): SearchError {
 const final = (failure: PromptHistoryFailure): SearchError => ({ kind: 'final', failure });
 
 const failed = (message: string): PromptHistoryFailure => new PromptHistoryFailure('failed', message);
+
+const noMemoryLeft = (): PromptHistoryFailure =>
+  failed(
+    'Redis has no memory left for prompts: give it more (maxmemory), or let it drop the oldest (maxmemory-policy volatile-ttl)',
+  );
 
 const noQueryEngine = (): PromptHistoryFailure =>
   new PromptHistoryFailure(
