@@ -7,6 +7,7 @@ import { Badge, CutMiddle, cx, formatCount, formatShare } from '../../ui';
 import { BUDGET_SPANS, type BudgetSpan, KillMeter, SpendBar } from './agent-meters';
 import { AgentState, HeldBadge } from './agent-state';
 import { LastCall } from './last-call';
+import { policySummary } from './policy-summary';
 import { isKilled } from './select-agents';
 
 const cell = 'border-line border-b px-3';
@@ -48,6 +49,7 @@ export const AgentRow = memo(function AgentRow({ agent, rowIndex, heightPx }: Ag
           <HeldBadge agent={agent} />
           <IncidentLink agent={agent} />
         </div>
+        <PolicyLine agent={agent} />
       </td>
       <td className={cell}>
         <AgentState agent={agent} />
@@ -130,6 +132,18 @@ export function ErrorRate({ rate }: { rate: number | null }) {
     <span className={cx(rate >= ERROR_RATE_CALM_MAX && 'font-semibold text-danger')}>
       {formatShare(rate)}
     </span>
+  );
+}
+
+/** Nothing where nothing is limited. */
+function PolicyLine({ agent }: { agent: AgentView }) {
+  const summary = policySummary(agent.policy);
+  if (summary === '') return null;
+  return (
+    <p data-testid="agent-policy" title={summary} className="nums truncate text-2xs text-muted">
+      <span className="sr-only">Policy: </span>
+      {summary}
+    </p>
   );
 }
 
