@@ -298,7 +298,7 @@ describe.skipIf(redisMissing !== null)('the LLM cache in Redis', () => {
       await server.kill();
       const cache = gateway();
       expect(await cache.get(TENANT, key)).toBeNull();
-      expect(await cache.put(entry())).toBe('refused');
+      expect(await cache.put(entry())).toBe('backend_away');
       expect(await search(cache)).toBeNull();
       const unavailable = { name: 'ObservatoryError', code: 'cache_unavailable' };
       await expect(cache.invalidate(TENANT, null)).rejects.toMatchObject(unavailable);
@@ -361,7 +361,7 @@ describe.skipIf(redisMissing !== null)('the LLM cache in Redis', () => {
       expect(many.result.every((hit) => hit === null)).toBe(true);
       expect(many.ms).toBeLessThan(FAST_MS);
       expect(cache.failureCount).toBeLessThan(10);
-      expect(await cache.put(entry())).toBe('refused');
+      expect(await cache.put(entry())).toBe('backend_away');
       server.thaw();
       await ready(0);
       await servesAgain(cache);
@@ -394,7 +394,7 @@ describe.skipIf(redisMissing !== null)('the LLM cache in Redis', () => {
       await cache.put(entry());
       expect(told).toEqual([]);
       await redis().config('SET', 'maxmemory', '1');
-      expect(await cache.put(entry({ key: hex('other') }))).toBe('refused');
+      expect(await cache.put(entry({ key: hex('other') }))).toBe('backend_away');
       expect(told).toContain('Redis answered with an error (OOM)');
       expect(await cache.get(TENANT, hex('other'))).toBeNull();
       await redis().config('SET', 'maxmemory', '0');
@@ -406,7 +406,7 @@ describe.skipIf(redisMissing !== null)('the LLM cache in Redis', () => {
       server = await startRedis(['--requirepass', 'right']);
       const cache = gateway({}, `${server.socketPath}?password=wrong-canary`);
       expect(await cache.get(TENANT, key)).toBeNull();
-      expect(await cache.put(entry())).toBe('refused');
+      expect(await cache.put(entry())).toBe('backend_away');
       expect(cache.isDegraded).toBe(true);
     });
   });
