@@ -63,20 +63,27 @@ function spellingsOf({ spelled }: TextFacts): Map<string, Spelling[]> {
 const isSpelledLike = (one: Spelling, other: Spelling): boolean =>
   one.raw === other.raw || ((one.isOpening || other.isOpening) && one.raw.slice(1) === other.raw.slice(1));
 
-/** The same words throughout, and somewhere between two of them only one text pauses. A line feed may be either. */
+/**
+ * The same words throughout but for light ones, and somewhere between two of them only one text pauses. A line feed may be
+ * either.
+ */
 function differsInPauses(one: string, other: string): boolean {
   const [here, there] = [gapsOf(one), gapsOf(other)];
   if (here.length !== there.length || here.some(({ word }, at) => word !== there[at]?.word)) return false;
-  return here.some(({ word, gap }, at) => {
-    const next = here[at + 1];
-    if (next === undefined || LIGHT_WORDS.has(word) || LIGHT_WORDS.has(next.word)) return false;
-    const otherGap = there[at]?.gap ?? '';
+  return here.some(({ gap }, at) => {
+    const otherGap = there[at]?.gap;
+    if (gap === undefined || otherGap === undefined || at === here.length - 1) return false;
     return !`${gap}${otherGap}`.includes('\n') && PAUSE.test(gap) !== PAUSE.test(otherGap);
   });
 }
 
-const gapsOf = (text: string): { word: string; gap: string }[] =>
-  [...withoutMarkdown(text).toLowerCase().matchAll(WORD_AND_GAP)].map(([, word = '', gap = '']) => ({
-    word,
-    gap,
-  }));
+/** @returns the words that are not light, and what stands before the next; undefined: a light one does */
+function gapsOf(text: string): { word: string; gap: string | undefined }[] {
+  const gaps: { word: string; gap: string | undefined }[] = [];
+  for (const [, word = '', gap] of withoutMarkdown(text).toLowerCase().matchAll(WORD_AND_GAP)) {
+    const last = gaps.at(-1);
+    if (!LIGHT_WORDS.has(word)) gaps.push({ word, gap });
+    else if (last !== undefined) last.gap = undefined;
+  }
+  return gaps;
+}

@@ -187,6 +187,8 @@ describe('what the embedder cannot be trusted to see', () => {
     ['entities', 'Translate it into German', 'Translate it into French'],
     ['entities', 'ask the FBI', 'ask the CIA'],
     ['entities', 'which is plan B', 'which is plan C'],
+    ['entities', 'which is plan D', 'which is plan S'],
+    ['entities', 'what does vitamin d do', 'what does the vitamin do'],
     ['entities', 'World War I', 'World War II'],
     ['entities', 'write it in python', 'write it in java'],
     ['entities', '北京的天气', '上海的天气'],
@@ -203,6 +205,9 @@ describe('what the embedder cannot be trusted to see', () => {
     ['word_order', 'may I share your data with my lawyer', 'may you share my data with your lawyer'],
     ['word_order', 'Do you have to pay tax on gifts?', 'Do I have to pay tax on gifts?'],
     ['word_order', 'Who invited you to their wedding?', 'Who invited them to your wedding?'],
+    ['word_order', 'Which dogs do we like?', 'Which dogs like us?'],
+    ['word_order', 'Does it hurt the dog?', 'Do you hurt the dog?'],
+    ['word_order', 'Could you reset my password', 'Reset your password'],
   ])('%s: "%s" is not "%s"', (reason, one, other) => {
     expect(veto(one, other)).toBe(reason);
   });
@@ -384,6 +389,31 @@ describe('the same words of content', () => {
     ['What will the fee be?', 'What was the fee?'],
     ['What do we earn?', 'What did we earn?'],
     ['What did we earn? It is for my report.', 'What do we earn? It is for my report.'],
+    ['Why did the company sell the warehouse?', 'Why should the company sell the warehouse?'],
+    ['When does the invoice get cancelled?', 'When must the invoice get cancelled?'],
+    ['When do the nurses wash?', 'When would the nurses wash?'],
+    ["What'll the fee be?", 'What was the fee?'],
+    ['Where does the guard stand?', 'Where can the guard stand?'],
+    ['Which dishes are cut?', 'Which dishes do cut?'],
+    ['How did the nurse lift the patient?', 'How should the nurse lift the patient?'],
+    ['Where do you deliver to?', 'Where will you deliver to?'],
+    ['Can you delete the folder?', 'You can delete the folder.'],
+    ['Can the tenant paint the walls?', 'The tenant can paint the walls.'],
+    ['Is the key in the box?', 'Is the key on the box?'],
+    ['Are these apples ripe?', 'Are those apples ripe?'],
+    ['Is it safe to swim here?', 'Is it safe to swim there?'],
+    ['Is it safe to swim here?', 'Is it safe to swim?'],
+    ['Is the bath hot for a baby?', 'Is the bath too hot for a baby?'],
+    ['Is the dose high?', 'Is the dose very high?'],
+    ['How well does the baby sleep?', 'How does the baby sleep?'],
+    ['Do few patients recover?', 'Do a few patients recover?'],
+    ['Give me just the totals', 'Give me the totals'],
+    ['What do plants need?', 'What do plants like?'],
+    ['What does the bank let a child do?', 'What does the bank do for a child?'],
+    ['What are the dogs doing in the park?', 'What are the dogs in the park?'],
+    ['Is the bridge being repaired?', 'Is the bridge repaired?'],
+    ['How do you say please in French?', 'How do you say thanks in French?'],
+    ['Did the police call?', 'Did the police call them?'],
   ])('ask for something else: "%s" is not "%s"', (one, other) => {
     expect([strictVeto(one, other), strictVeto(other, one)]).toEqual(['one_word', 'one_word']);
   });
@@ -396,9 +426,14 @@ describe('the same words of content', () => {
     ['Reset my password', 'Will you please reset my password for me?'],
     ['What do I have to deduct?', 'What must I deduct?'],
     ['Tell me what I could deduct', 'Could you tell me what I can deduct?'],
-    ['What is the balance on my account?', "What's the balance in my account"],
+    ['What is the balance on my account?', "What's the balance on our account"],
     ['The weather in Berlin', 'weather Berlin'],
     ['Explain the error to me', 'Explain the error for us'],
+    ['So how do I reset it, please?', 'hello, how do I just reset it thank you'],
+    ["There's a fee, isn't there", 'There is a fee, is not there'],
+    ["I'd like a refund, ok?", 'i want a refund'],
+    ['Well, could you let me know what it costs', 'let us know what it costs'],
+    ['Would you please tell me where my parcel is', 'Tell me where my parcel is'],
   ])('ask for the same: "%s" may be "%s"', (one, other) => {
     expect([strictVeto(one, other), strictVeto(other, one)]).toEqual([null, null]);
   });

@@ -6,8 +6,8 @@
  * It knows words, not meaning: opposites and names come from lists, English and Chinese; other languages are compared by
  * their numbers, quotations, code, capital letters, and the negations of the commoner ones in Europe. A reworded text
  * passes, but not a template filled in anew, whose likeness is that of the template; the strict gate also asks for more than one
- * word of difference, for the same order, for the same prepositions, duties and tenses between the same words, and for the same
- * capitals and pauses.
+ * word of difference, for the same order, for the same prepositions, auxiliaries and degrees between the same words, and for the
+ * same capitals and pauses.
  *
  * @see issue of the LLM cache; models/observatory-static-384/MODEL_CARD.md, "Thresholds"
  */
@@ -42,7 +42,11 @@ export interface VetoOptions {
  *
  * @returns the first reason in the order of `TEXT_VETOES`; null: nothing speaks against it
  */
-export function decideVeto(earlier: string, later: string, { strict }: VetoOptions): TextVeto | null {
+export function decideVeto(
+  earlier: string,
+  later: string,
+  { strict }: VetoOptions,
+): TextVeto | null {
   if (earlier === later) return null;
   const [head, tail] = cut(earlier);
   const [otherHead, otherTail] = cut(later);

@@ -3,9 +3,28 @@ import { inflect, VERB_AXES, WEAK_AXES, WORD_AXES } from './opposites.js';
 import { NAMES } from './place-names.js';
 import type { Roles } from './text-facts.js';
 
+/**
+ * What a word may be without saying anything: "please" at an edge, "I want to", "there is", "so, ...", `d` of "I'd"; or nothing,
+ * though it makes no other template of a text: "too", "being".
+ */
+export type IdleUse =
+  | 'thanks'
+  | 'greeting'
+  | 'wish'
+  | 'request'
+  | 'there'
+  | 'here'
+  | 'so'
+  | 'just'
+  | 'clipped'
+  | 'joined'
+  | 'nothing';
+
 export interface WordEntry {
   /** Articles, auxiliaries, pronouns, politeness: no content. */
   isStop?: true;
+  /** It is none where it stands as this, and content elsewhere. */
+  idleAs?: IdleUse;
   isNegator?: true;
   /** One name for all cases of a pronoun. */
   person?: string;
@@ -29,7 +48,20 @@ export interface WordEntry {
 }
 
 const STOP =
-  'a an the is are was were be been being am do does did done doing have has had having will would shall should can could might must i me my mine we us our ours you your yours u ur it its they them their theirs this that these those there here of in on at for by to as and please kindly thanks thank thx pls plz just so also too very really actually hey hi hello dear ok okay well let lets want wants wanted need needs like tell wonder wondering wanna gonna im ive id ill s t re ll ve d m';
+  'a an the is are was were be been am do does did have has had will would shall should can could might must i me my mine we us our ours you your yours u ur it its they them their theirs this that these those of in on at for by to as and also actually im ive';
+const IDLE_USES: Readonly<Record<IdleUse, string>> = {
+  thanks: 'please kindly thanks thank thx pls plz ok okay',
+  greeting: 'hey hi hello dear well',
+  wish: 'want wants wanted need needs like wonder wondering wanna gonna',
+  request: 'tell let lets',
+  there: 'there',
+  here: 'here',
+  so: 'so',
+  just: 'just',
+  clipped: 's t re ll ve d m',
+  nothing: 'too very really being having doing done',
+  joined: 'id ill',
+};
 const NEGATORS =
   'not no never none nothing nobody nowhere neither nor without cannot cant dont doesnt didnt wont isnt arent wasnt werent havent hasnt hadnt shouldnt wouldnt couldnt mustnt unable hardly barely non ain aint';
 /** German, Dutch, French, Spanish, Italian, Portuguese, Scandinavian, Slavic, Hungarian, Romanian, Greek, Turkish. */
@@ -40,17 +72,34 @@ const NEGATORS_ELSEWHERE =
   'inte ikke ej aldrig aldri ingen inget inga intet ingenting utan uden uten ei ' +
   'nigdy nikt żaden не нет нельзя никогда ничего никто без ні ніколи nikdy nem soha nélkül nu niciodată fără ' +
   'δεν μην μη όχι ποτέ değil asla';
+/** Who does something and who has it done to him: "whom do I trust", "who trusts me". */
 const PERSONS: Readonly<Record<string, string>> = {
-  i: 'i im ive me my mine we us our ours',
+  i: 'i im ive id ill my mine we our ours',
+  me: 'me us',
   you: 'you your yours u ur',
-  they: 'they them their theirs',
+  they: 'they their theirs',
+  them: 'them',
+  it: 'it its',
 };
 const DIRECTIONS = 'from to into onto than instead over under before after until between via against';
 /** Words of no content; those of one value may stand for each other. */
 const ROLES: Readonly<Record<keyof Roles, Readonly<Record<string, string>>>> = {
-  places: { at: 'at in on', to: 'to', by: 'by', for: 'for', of: 'of', as: 'as' },
-  duties: { can: 'can could', might: 'might', must: 'must have has need needs', should: 'should shall' },
-  times: { now: 'is are am do does', past: 'was were did', future: 'will' },
+  places: { at: 'at', in: 'in', on: 'on', to: 'to', by: 'by', for: 'for', of: 'of', as: 'as' },
+  verbs: {
+    can: 'can could',
+    might: 'might',
+    must: 'must need needs',
+    should: 'should shall',
+    will: 'will',
+    would: 'would',
+    is: 'is are am im',
+    was: 'was were',
+    do: 'do does',
+    did: 'did',
+    have: 'have has ive',
+    had: 'had',
+  },
+  pointers: { this: 'this', that: 'that', these: 'these', those: 'those' },
 };
 const NUMBERS =
   'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen';
@@ -139,6 +188,7 @@ function buildLexicon(): Map<string, WordEntry> {
       put(word, { signs: [...signs, { axis, value, isWeak }] });
   };
   put(STOP, { isStop: true });
+  for (const [use, words] of Object.entries(IDLE_USES)) put(words, { isStop: true, idleAs: use as IdleUse });
   put(`${NEGATORS} ${NEGATORS_ELSEWHERE}`, { isNegator: true });
   for (const [person, words] of Object.entries(PERSONS)) put(`${person} ${words}`, { person });
   put(DIRECTIONS, { isDirection: true });

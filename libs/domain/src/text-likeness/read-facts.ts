@@ -1,5 +1,6 @@
 /** From the tokens of a text to what its comparison needs: words are read with their neighbours. */
 
+import { asksYesOrNo, DETERMINERS, isIdle, isIdlePerson, isThing, roleOf } from './idle-words.js';
 import { lookUp, singular, type WordEntry } from './lexicon.js';
 import { NEGATIVE_PREFIX, PARTICLES } from './opposites.js';
 import { readHan } from './read-han.js';
@@ -9,17 +10,9 @@ import { addSign, addWord, emptyFacts, isCapital, type TextFacts, type Token } f
 
 /** Behind these a unit is a date: next week. */
 const THIS_OR_NEXT = new Set(['this', 'next', 'last', 'previous', 'past', 'coming', 'current']);
-const DETERMINERS = new Set(['a', 'an', 'the', 'my', 'your', 'our', 'his', 'her', 'their', 'this', 'that']);
 const NO_NEGATION_BEFORE = new Set(['only', 'forget', 'hesitate', 'worry', 'problem', 'worries', 'rush']);
 
-/** Verbs that open a question when they open a sentence; it weighs as a word of content. */
-const OPENING_VERBS = new Set('do does did is are am was were has have must should'.split(' '));
-const HAVE_OR_NEED = new Set('have has need needs'.split(' '));
-const MODALS = new Set('can could will'.split(' '));
-const WHO_WANTS = new Set(['i', 'we']);
-/** Behind `to`; `me` and `us` are those who ask. */
-const PERSONS_ASKED = new Set('you him her them whom'.split(' '));
-const GREETINGS = new Set('please hi hey hello so and ok okay well thanks'.split(' '));
+const AMOUNTS = new Set(['few', 'little']);
 const QUESTION = '?';
 /** Common words that are names in capitals, and the keys of those names; no other word is spelled like the last two. */
 const NAMED_IN_CAPITALS = new Map([
@@ -70,58 +63,38 @@ function readWord(tokens: readonly Token[], at: number, token: Token, facts: Tex
     if (isName(token)) facts.names.push({ key: single, isOpening: token.isOpening });
     return at + 1;
   }
-  if (entry.person !== undefined) facts.persons.push(entry.person);
-  if (entry.role !== undefined && !isIdleRole(tokens, at))
-    facts.roles[entry.role.kind].push(entry.role.value);
+  if (entry.person !== undefined && !isIdlePerson(tokens, at)) facts.persons.push(entry.person);
+  const role = entry.role === undefined ? null : roleOf(entry.role.value, tokens, at);
+  if (entry.role !== undefined && role !== null) facts.roles[entry.role.kind].push(role);
   const next = readMeaning(tokens, at, token, entry, facts);
   if (next > 0) return next;
+  const isStop = entry.isStop === true && (entry.idleAs === undefined || isIdle(entry.idleAs, tokens, at));
   if (!entry.isStop) facts.content.push(single);
-  else if (OPENING_VERBS.has(word) && asksYesOrNo(tokens, at, token)) facts.content.push(QUESTION);
+  else if (!isStop || isArticleOfAmount(tokens, at)) facts.light.push(lightWord(word, facts));
+  else if (asksYesOrNo(tokens, at)) facts.light.push(lightWord(QUESTION, facts));
   const named = NAMED_IN_CAPITALS.get(word);
   if (named !== undefined && isInCapitals(tokens, at)) {
     facts.names.push({ key: named, isOpening: false });
     addWord(facts, named);
   }
-  if (entry.isName || (!entry.isStop && entry.date === undefined && isName(token)))
+  if (entry.isName || (!isStop && entry.date === undefined && isName(token)))
     facts.names.push({ key: single, isOpening: token.isOpening && !entry.isName });
   if (entry.signs !== undefined)
     for (const { axis, value, isWeak } of entry.signs) addSign(facts.signs, axis, value, isWeak);
   return at + 1;
 }
 
-/**
- * "could you", "how can I", "explain it to me" and "I have to" are ways to ask; `to` before a verb is grammar, and `have` and
- * `need` are duties in front of it alone.
- */
-function isIdleRole(tokens: readonly Token[], at: number): boolean {
-  const [before, { text: word }, after] = [tokens[at - 1], tokens[at] as Token, tokens[at + 1]];
-  if (word === 'to') return !isThing(after) && !PERSONS_ASKED.has(after?.text ?? '');
-  if (word === 'for') return after?.text === 'me' || after?.text === 'us';
-  if (HAVE_OR_NEED.has(word)) return after?.text !== 'to' || isStatement(tokens, at);
-  return (
-    (MODALS.has(word) && after?.text === 'you') ||
-    (before?.text === 'how' && lookUp(word)?.role?.kind !== 'places')
-  );
-}
+/** With its place between the words of content. */
+const lightWord = (word: string, { content }: TextFacts): string => `${content.length} ${word}`;
 
-/** A sentence that opens with "I need to" says what is wanted; "do I need to" and "what I need to" are about a duty. */
-const isStatement = (tokens: readonly Token[], at: number): boolean => {
-  const who = tokens[at - 1];
-  if (who === undefined || !WHO_WANTS.has(who.text)) return false;
-  return who.isOpening || GREETINGS.has(tokens[at - 2]?.text ?? '');
-};
+/** "A few" are some, "few" are hardly any. */
+const isArticleOfAmount = (tokens: readonly Token[], at: number): boolean =>
+  tokens[at]?.text === 'a' && AMOUNTS.has(tokens[at + 1]?.text ?? '');
 
 /** And not because all around it is. */
 function isInCapitals(tokens: readonly Token[], at: number): boolean {
   const hasSmall = (token: Token | undefined) => token?.raw !== token?.raw.toUpperCase();
   return !hasSmall(tokens[at]) && (hasSmall(tokens[at - 1]) || hasSmall(tokens[at + 1]));
-}
-
-/** "Do I need it" against "I need it". Could and would are politeness, "do not" is no question. */
-function asksYesOrNo(tokens: readonly Token[], at: number, token: Token): boolean {
-  const before = tokens[at - 1];
-  const isFirst = token.isOpening || (before !== undefined && GREETINGS.has(before.text));
-  return isFirst && tokens[at + 1]?.text !== 'not';
 }
 
 /** A capital, or a letter that stands alone (option b). */
@@ -182,12 +155,6 @@ function readTo(after: Token | undefined, facts: TextFacts): void {
   facts.hasDirection = true;
   addSign(facts.signs, 'direction', 'to', false);
 }
-
-const isThing = (token: Token | undefined): boolean =>
-  token !== undefined &&
-  (token.kind === 'number' ||
-    (token.kind === 'word' &&
-      (DETERMINERS.has(token.text) || isCapital(token) || lookUp(token.text)?.isName === true)));
 
 function readNegation(tokens: readonly Token[], at: number, token: Token, facts: TextFacts): void {
   const after = tokens[at + 1];

@@ -22,6 +22,17 @@ const SLASHED_WORDS = new Map([
   ['n/a', 'none'],
 ]);
 
+const JOINED_VERBS = new Map([
+  ['s', 'is'],
+  ['re', 'are'],
+  ['m', 'am'],
+  ['ll', 'will'],
+  ['d', 'would'],
+  ['ve', 'have'],
+]);
+/** An `s` behind other words is whose it is; what "it's been" leaves out is not told from it. */
+const IS_BEHIND = new Set('it that there here what who where when why how he she'.split(' '));
+
 /** Takes what a run turned out to be. */
 export interface RunSink {
   word(raw: string): void;
@@ -156,6 +167,9 @@ function readContraction(raw: string, lower: string, apostrophe: number, sink: R
   const rest = lower.slice(apostrophe + 1);
   if (/^(?:s|re|ll|ve|d|m|t|em)?$/.test(rest)) {
     if (apostrophe > 0) readPlain(raw.slice(0, apostrophe), sink);
+    const joined =
+      rest === 's' && !IS_BEHIND.has(lower.slice(0, apostrophe)) ? undefined : JOINED_VERBS.get(rest);
+    if (joined !== undefined) sink.word(joined);
     return;
   }
   readPlain(raw.replaceAll("'", ''), sink);

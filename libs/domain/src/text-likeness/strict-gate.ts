@@ -10,10 +10,14 @@ export const WORD_WEIGHT = 2;
 const weightOf = (word: string): number =>
   word.length <= 2 && word.charCodeAt(0) >= 0x3005 ? 1 : WORD_WEIGHT;
 
-/** Exactly one content word, or up to two Han characters, added, dropped or exchanged. */
+/**
+ * Exactly one content word, or up to two Han characters, added, dropped or exchanged; or none, but a word that is content
+ * only where it stands, or a question of yes or no.
+ */
 export function isOneWordApart(one: TextFacts, other: TextFacts): boolean {
   const weight = weightApart(one.content, other.content);
-  return weight > 0 && weight <= WORD_WEIGHT;
+  if (weight > 0) return weight <= WORD_WEIGHT;
+  return hasSameContent(one, other) && one.light.join() !== other.light.join();
 }
 
 /**
@@ -45,14 +49,21 @@ export const exchangesPersons = (one: TextFacts, other: TextFacts): boolean =>
 
 /**
  * The same content words, but "to 20 percent" and "by 20 percent", "may I" and "must I", "did it" and "will it". A shorter
- * way to ask leaves such words out and exchanges none; `by` alone tells who did from who was done to.
+ * way to ask leaves some of them out and exchanges none; `by` tells who did from who was done to, and what may or must be,
+ * would be or was, is said by its verb alone.
  */
 export const exchangesRoles = (one: TextFacts, other: TextFacts): boolean =>
   hasSameContent(one, other) &&
-  (ROLE_KINDS.some((kind) => exchanges(one.roles[kind], other.roles[kind])) ||
-    one.roles.places.includes('by') !== other.roles.places.includes('by'));
+  (ROLE_KINDS.some((kind) => exchanges(one.roles[kind], other.roles[kind])) || told(one) !== told(other));
 
-const ROLE_KINDS = ['places', 'duties', 'times'] as const;
+const ROLE_KINDS = ['places', 'verbs', 'pointers'] as const;
+/** Words that a shorter way to ask leaves out. */
+const LEFT_OUT_BY_HABIT = new Set('at in on to for of as is do have this that i me you it'.split(' '));
+
+const told = ({ roles, persons }: TextFacts): string =>
+  [...ROLE_KINDS.map((kind) => roles[kind]), persons]
+    .map((words) => words.filter((word) => !LEFT_OUT_BY_HABIT.has(word)).join(' '))
+    .join();
 
 const hasSameContent = ({ content: one }: TextFacts, { content: other }: TextFacts): boolean =>
   one.length === other.length && one.every((word, at) => word === other[at]);

@@ -36,8 +36,9 @@ export interface CapitalWord {
 /** How things stand to each other, what may and what must be, and when. */
 export interface Roles {
   places: string[];
-  duties: string[];
-  times: string[];
+  /** Auxiliaries: what may and what must be, when, and whether it does or is done. */
+  verbs: string[];
+  pointers: string[];
 }
 
 export interface TextFacts {
@@ -63,7 +64,9 @@ export interface TextFacts {
   prefixed: string[];
   /** What is compared word by word: no articles, auxiliaries or politeness; Han characters one by one. */
   content: string[];
-  /** Who is spoken of, as `i`, `you` and `they`, whatever the case. He and she are words of content. */
+  /** Words that are only sometimes content, where they are, and `?` for a question of yes or no; each behind its place in `content`. */
+  light: string[];
+  /** Who is spoken of, as `i`, `me`, `you`, `they`, `them` and `it`. He and she are words of content. */
   persons: string[];
   /** What words without content say, in order. */
   roles: Roles;
@@ -88,8 +91,9 @@ export const emptyFacts = (text: string): TextFacts => ({
   spelled: [],
   prefixed: [],
   content: [],
+  light: [],
   persons: [],
-  roles: { places: [], duties: [], times: [] },
+  roles: { places: [], verbs: [], pointers: [] },
   from: [],
   to: [],
   hasDirection: false,
