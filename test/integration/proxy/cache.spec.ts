@@ -192,6 +192,19 @@ describe('the context of a question', () => {
     expect((await stats()).vetoes.spelling).toBe((vetoes.spelling ?? 0) + 1);
   });
 
+  test('answers for no other auxiliary, no condition more and nothing else behind a colon', async () => {
+    upstream.script(always(openaiChat, { text: 'Yes.' }));
+    const ask = async (content: string) =>
+      (await post({ ...base, messages: [{ role: 'user', content }] })).cache;
+    const asked = 'the nurse give the patient in the ward water in the evening';
+    expect(await ask(`Did ${asked}?`)).toBe('miss');
+    expect(await ask(`Should ${asked}?`)).toBe('miss');
+    expect(await ask(`Did ${asked} while driving?`)).toBe('miss');
+    expect(await ask(`did ${asked}`)).toBe('semantic');
+    expect(await ask('How many letters are in: hello, world')).toBe('miss');
+    expect(await ask('How many letters are in: hello world')).toBe('miss');
+  });
+
   test('does not cross a tenant, whatever its key says', async () => {
     upstream.script(always(openaiChat, { text: 'Ours.' }));
     const made = await fetch(`${gateway.url}/v1/agent-keys`, {

@@ -265,8 +265,8 @@ export class CacheDesk {
       hitWhenCosineAtLeast: this.#parts.hitWhenCosineAtLeast ?? model.hitWhenCosineAtLeast,
       accept: ({ key, prompt }) => {
         if (matches.areDifferent(call.tenantId, key, ticket.key)) return false;
-        // Strict whatever the embedder: one exchanged word is the likeliest way to a confident wrong answer.
-        const veto = gate(prompt, scope.prompt, { strict: true });
+        // Strict whatever the embedder: one exchanged word, or one condition more, is the likeliest way to a confident wrong answer.
+        const veto = gate(prompt, scope.prompt, { strict: true, oneAnswer: true });
         if (veto !== null) tally.vetoed(call.tenantId, veto);
         return veto === null;
       },

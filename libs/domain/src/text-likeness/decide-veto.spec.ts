@@ -4,6 +4,7 @@ import { decideVeto, VETO_TEXT_CHARS_MAX } from './index.js';
 
 const veto = (one: string, other: string) => decideVeto(one, other, { strict: false });
 const strictVeto = (one: string, other: string) => decideVeto(one, other, { strict: true });
+const answerVeto = (one: string, other: string) => decideVeto(one, other, { strict: true, oneAnswer: true });
 
 describe('what the embedder cannot be trusted to see', () => {
   it.each<[TextVeto, string, string]>([
@@ -436,6 +437,39 @@ describe('the same words of content', () => {
     ['Would you please tell me where my parcel is', 'Tell me where my parcel is'],
   ])('ask for the same: "%s" may be "%s"', (one, other) => {
     expect([strictVeto(one, other), strictVeto(other, one)]).toEqual([null, null]);
+  });
+});
+
+describe('one answer for both', () => {
+  it.each<[TextVeto, string, string]>([
+    ['one_word', 'Can the tenant paint the walls?', 'Can the tenant paint the walls while under age?'],
+    ['one_word', 'Summarize the long article', 'Summarize the long article about climate policy'],
+    ['quotes', 'How many letters are in: hello, world', 'How many letters are in: hello world'],
+    ['quotes', 'Reply with the exact text: hello world', 'Reply with the exact text: Hello world!'],
+    [
+      'quotes',
+      'Say whether this is a question: are you open',
+      'Say whether this is a question: are you open?',
+    ],
+    ['quotes', 'Is there a greeting in: hi, I am lost', 'Is there a greeting in: I am lost'],
+    ['quotes', 'Summarise: you can delete the file', 'Summarise: can you delete the file'],
+    ['quotes', '把下面这句翻译成英语：请坐', '把下面这句翻译成英语：坐'],
+  ])('is none, %s: "%s" is not "%s"', (reason, one, other) => {
+    expect([answerVeto(one, other), answerVeto(other, one)]).toEqual([reason, reason]);
+    expect(answerVeto(one, one)).toBeNull();
+  });
+
+  it.each([
+    ['Translate into French: hello world', 'Please, translate into french:  hello world '],
+    ['Wake me at 10:30, please', 'wake me at 10:30'],
+    ['Open https://example.org please', 'open https://example.org'],
+    ['How do I reset my password?', 'How can I reset my password, please'],
+  ])('may be given: "%s" and "%s"', (one, other) => {
+    expect([answerVeto(one, other), answerVeto(other, one)]).toEqual([null, null]);
+  });
+
+  it('is refused for a pause that politeness hides', () => {
+    expect(strictVeto("Please let's eat, grandma", "Let's eat grandma")).toBe('spelling');
   });
 });
 

@@ -14,11 +14,13 @@
 import type { TextVeto } from '#contracts';
 import { normaliseText } from './char-classes.js';
 import { contradictsNames, differsInLiterals, differsInValues } from './compare-facts.js';
+import { differsInIntroduced } from './compare-introduced.js';
 import { contradictsNegation } from './compare-negation.js';
 import { differsInSigns } from './compare-signs.js';
 import { differsInSpelling } from './compare-spelling.js';
 import { readFacts } from './read-facts.js';
 import {
+  addsWords,
   exchangesPersons,
   exchangesRoles,
   fillingWeight,
@@ -35,6 +37,11 @@ export const VETO_TEXT_CHARS_MAX = 16_384;
 export interface VetoOptions {
   /** For embedders that see words rather than meaning (`EmbedderDescription.needsStrictGate`). */
   strict: boolean;
+  /**
+   * One answer is to do for both: neither text may add to what the other says, were it several words, nor write what
+   * stands behind a colon otherwise.
+   */
+  oneAnswer?: boolean;
 }
 
 /**
@@ -45,7 +52,7 @@ export interface VetoOptions {
 export function decideVeto(
   earlier: string,
   later: string,
-  { strict }: VetoOptions,
+  { strict, oneAnswer = false }: VetoOptions,
 ): TextVeto | null {
   if (earlier === later) return null;
   const [head, tail] = cut(earlier);
@@ -56,10 +63,11 @@ export function decideVeto(
   if (values !== null) return values;
   if (contradictsNegation(one, other)) return 'negation';
   if (differsInLiterals(one, other, 'quotes')) return 'quotes';
+  if (oneAnswer && differsInIntroduced(head, otherHead)) return 'quotes';
   if (differsInLiterals(one, other, 'code') || differsInSigns(head, otherHead)) return 'code';
   if (contradictsNames(one, other)) return 'entities';
   if (isOtherFilling(one, other, strict) || (strict && isOneWordApart(one, other))) return 'one_word';
-  if (strict && exchangesRoles(one, other)) return 'one_word';
+  if ((strict && exchangesRoles(one, other)) || (oneAnswer && addsWords(one, other))) return 'one_word';
   if (isTurnedRound(one, other) || exchangesPersons(one, other)) return 'word_order';
   if ((strict || one.hasDirection || other.hasDirection) && isReordered(one, other)) return 'word_order';
   if (strict && differsInSpelling(one, other)) return 'spelling';

@@ -77,6 +77,10 @@ function holdsInOrder(all: readonly string[], some: readonly string[]): boolean 
   return found === some.length;
 }
 
+/** All that one text says stands in the other, in order and with more between or around it: a condition, a place, a kind. */
+export const addsWords = ({ content: one }: TextFacts, { content: other }: TextFacts): boolean =>
+  one.length !== other.length && (holdsInOrder(one, other) || holdsInOrder(other, one));
+
 /** The same content words, each as often, in another order. */
 export function isReordered(one: TextFacts, other: TextFacts): boolean {
   const { length } = one.content;
