@@ -1,20 +1,24 @@
 /** What an embedder with and without the vetoes makes of pairs, of questions that are asked again, and of swaps. */
 import { decideVeto } from '#domain/text-likeness';
+import { swapKinds } from './similarity-swaps.mjs';
 
 /** @import { TextVeto } from '#contracts' */
 /** @typedef {import('./similarity-embedders.mjs').Measured} Measured */
 /** @typedef {import('./similarity-pairs.mjs').Pair} Pair */
 /** @typedef {import('./similarity-pairs.mjs').Question} Question */
 /** @typedef {import('./similarity-swaps.mjs').Swap} Swap */
-/** @typedef {'none' | 'vetoes' | 'strict'} Guard */
+/** @typedef {'none' | 'vetoes' | 'strict' | 'answer'} Guard `answer`: strict, and for an answer that is to do for both */
 /** @typedef {{ same: boolean, cosine: number, veto: Record<Guard, TextVeto | null> }} Judged */
 
-export const guards = /** @type {const} */ (['none', 'vetoes', 'strict']);
+/** What a loop may be held to, and what the cache. */
+export const loopGuards = /** @type {const} */ (['none', 'vetoes', 'strict']);
+export const cacheGuards = /** @type {const} */ (['none', 'vetoes', 'answer']);
 /** @type {Record<Guard, string>} */
 export const guardTitles = {
   none: 'cosine alone',
   vetoes: 'with vetoes',
   strict: 'with vetoes and strict gate',
+  answer: 'with vetoes and the gate of the cache',
 };
 
 /** @param {string} one @param {string} other @returns {Judged['veto']} */
@@ -22,6 +26,7 @@ export const vetoesOf = (one, other) => ({
   none: null,
   vetoes: decideVeto(one, other, { strict: false }),
   strict: decideVeto(one, other, { strict: true }),
+  answer: decideVeto(one, other, { strict: true, oneAnswer: true }),
 });
 
 /** @param {Measured} embedder @param {Pair[]} pairs @returns {Judged[]} */
@@ -85,14 +90,15 @@ export function askAgain(embedder, questions, cosines) {
   const stored = questions.filter((_, at) => at % 2 === 0);
   const asked = questions.filter((_, at) => at % 2 === 1);
   const counts = /** @type {Record<Guard, HitCount[]>} */ ({});
-  for (const guard of guards) counts[guard] = cosines.map(() => ({ asked: asked.length, hits: 0, wrong: 0 }));
+  for (const guard of cacheGuards)
+    counts[guard] = cosines.map(() => ({ asked: asked.length, hits: 0, wrong: 0 }));
   for (const question of asked) {
     const near = stored
       .map((candidate) => ({ candidate, cosine: embedder.cosine(question.text, candidate.text) }))
       .filter(({ cosine }) => cosine >= floor)
       .sort((one, other) => other.cosine - one.cosine);
     const vetoed = near.map(({ candidate }) => vetoesOf(candidate.text, question.text));
-    for (const guard of guards) {
+    for (const guard of cacheGuards) {
       const best = near[vetoed.findIndex((veto) => veto[guard] === null)];
       if (!best) continue;
       for (const [at, count] of counts[guard].entries()) {
@@ -127,7 +133,8 @@ export const isServed = ({ cosine, veto }, guard, cosineMin) => cosine >= cosine
  */
 export function serveSwaps(swaps, guard, cosineMin) {
   const tally = () => ({ asked: 0, served: 0 });
-  const counts = { reworded: tally(), number: tally(), negation: tally(), entity: tally() };
+  const counts = /** @type {Record<Swap['kind'], ReturnType<typeof tally>>} */ ({});
+  for (const kind of swapKinds) counts[kind] = tally();
   for (const swap of swaps) {
     counts[swap.kind].asked += 1;
     if (isServed(swap, guard, cosineMin)) counts[swap.kind].served += 1;

@@ -7,7 +7,7 @@
 
 const size = { width: 760, height: 470 };
 const plot = { left: 72, top: 76, right: 560, bottom: 404 };
-export const colours = { none: '#b45309', vetoes: '#2563eb', strict: '#047857' };
+export const colours = { none: '#b45309', vetoes: '#2563eb', strict: '#047857', answer: '#047857' };
 
 const escapeText = (/** @type {string} */ text) =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');

@@ -1,11 +1,22 @@
 /**
  * Real sentences changed by rule: so that they ask for something else (another number, a "not" more or less, another
- * name), or so that they do not (case, punctuation, politeness). The rules do not use the lists of the vetoes: names
+ * name, another auxiliary, another degree, a condition more), or so that they do not (case, punctuation, politeness). The rules do not use the lists of the vetoes: names
  * are exchanged by where they stand, and a Chinese sentence by a list of its own.
  */
 import { bankingQuestions, clincQuestions, stsSentences } from './similarity-pairs.mjs';
 
-/** @typedef {'reworded' | 'number' | 'negation' | 'entity'} SwapKind */
+/** Of all but the first another answer is due. */
+export const swapKinds = /** @type {const} */ ([
+  'reworded',
+  'number',
+  'negation',
+  'entity',
+  'modal',
+  'degree',
+  'addition',
+]);
+
+/** @typedef {typeof swapKinds[number]} SwapKind */
 /** @typedef {{ kind: SwapKind, one: string, other: string }} Swap */
 
 const numberWords = [
@@ -25,6 +36,34 @@ const hanNumbers = ['两', '三', '四', '五', '六', '七', '八', '九', '十
 const auxiliary = /\b(is|are|was|were|can|could|do|does|did|will|would|should|has|have)\b(?! not|n't)/i;
 const negated =
   /\b(is|are|was|were|could|do|does|did|would|should|has|have)(?: not|n't|nt)\b|\b(can)(?:not| not|'t)\b/i;
+/** Not "could you", "how can I" and "I would like", which are ways to ask. */
+const exchangeable =
+  /(?<!\bhow (?=[a-z]+ (?:i|we|you)\b))(?:\b(?:is|are|was|were|do|does|did|must|should|might)\b|\b(?:can|could|will|would)\b(?! (?:you|u|like|love)\b))(?! not|n't)/i;
+const kindOf = /** @type {Record<string, string>} */ ({ could: 'can', shall: 'should' });
+const modals = ['can', 'must', 'should', 'might', 'will', 'would'];
+const otherTime = /** @type {Record<string, string>} */ ({
+  is: 'was',
+  are: 'were',
+  was: 'is',
+  were: 'are',
+  did: 'do',
+});
+const gradable =
+  /\b(?:(?:a|the|is|are|was|were) )(high|low|hot|cold|long|short|big|small|large|good|bad|old|new|late|early|fast|slow|cheap|expensive|easy|hard|safe|important|young|far|near|full|heavy|strong|weak)\b/i;
+const intensifiers = ['too', 'very', 'so', 'really'];
+const pointers = /** @type {Record<string, string>} */ ({
+  these: 'those',
+  those: 'these',
+  here: 'there',
+});
+const conditions = [
+  'under water',
+  'while driving',
+  'if married',
+  'since childhood',
+  'before breakfast',
+  'made abroad',
+];
 const hanNames = [
   '中国',
   '美国',
@@ -119,6 +158,40 @@ function swapEntity(text, fillers) {
   return text.slice(0, at) + other + text.slice(at + found.length);
 }
 
+/** Another auxiliary, of another kind or time. @param {string} text @returns {string | null} */
+function swapModal(text) {
+  const found = exchangeable.exec(text)?.[0];
+  if (!found) return null;
+  const own = found.toLowerCase();
+  const others = modals.filter((one) => one !== (kindOf[own] ?? own));
+  if (/^do(?:es)?$/.test(own)) others.push('did');
+  return text.replace(exchangeable, likeIn(found, otherTime[own] ?? another(others, own, text)));
+}
+
+/** @param {string} found @param {string} other @returns {string} with a capital where that had one */
+const likeIn = (found, other) =>
+  /^[A-Z]/.test(found) ? other.charAt(0).toUpperCase() + other.slice(1) : other;
+
+/** How much, and which of them. @param {string} text @returns {string | null} */
+function swapDegree(text) {
+  const found = gradable.exec(text);
+  if (found?.[1]) {
+    const grade = intensifiers[pick(text, intensifiers.length)];
+    return text.replace(found[0], found[0].replace(found[1], `${grade} ${found[1]}`));
+  }
+  if (/\ba few\b/i.test(text)) return text.replace(/\ba few\b/i, 'few');
+  return /\b(?:these|those)\b|\bhere\b(?=[^a-z]*$)/i.test(text)
+    ? text.replace(/\b(?:these|those|here)\b/i, (word) => likeIn(word, pointers[word.toLowerCase()] ?? word))
+    : null;
+}
+
+/** A condition more, at the end. @param {string} text @returns {string | null} */
+function swapAddition(text) {
+  if (isHan(text)) return null;
+  const mark = /[.?!\s]*$/.exec(text)?.[0] ?? '';
+  return `${text.slice(0, text.length - mark.length)} ${conditions[pick(text, conditions.length)]}${mark}`;
+}
+
 const isHan = (/** @type {string} */ text) => /[\u4e00-\u9fff]/.test(text);
 
 /** @param {string} text @returns {string} asks for the same */
@@ -154,6 +227,9 @@ function swapsOf(texts, fillers) {
       ['number', swapNumber(text)],
       ['negation', swapNegation(text)],
       ['entity', swapEntity(text, fillers)],
+      ['modal', swapModal(text)],
+      ['degree', swapDegree(text)],
+      ['addition', swapAddition(text)],
     ];
     return made.flatMap(([kind, other]) =>
       other === null || other === text ? [] : [{ kind, one: text, other }],
