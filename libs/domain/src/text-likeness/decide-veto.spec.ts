@@ -409,6 +409,8 @@ describe('the same words of content', () => {
     ['How well does the baby sleep?', 'How does the baby sleep?'],
     ['Do few patients recover?', 'Do a few patients recover?'],
     ['Give me just the totals', 'Give me the totals'],
+    ['Can I check in online?', 'Can I check online?'],
+    ['How do I sign in to the app?', 'How do I sign the app?'],
     ['What do plants need?', 'What do plants like?'],
     ['What does the bank let a child do?', 'What does the bank do for a child?'],
     ['What are the dogs doing in the park?', 'What are the dogs in the park?'],

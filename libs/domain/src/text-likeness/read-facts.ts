@@ -70,7 +70,8 @@ function readWord(tokens: readonly Token[], at: number, token: Token, facts: Tex
   if (next > 0) return next;
   const isStop = entry.isStop === true && (entry.idleAs === undefined || isIdle(entry.idleAs, tokens, at));
   if (!entry.isStop) facts.content.push(single);
-  else if (!isStop || isArticleOfAmount(tokens, at)) facts.light.push(lightWord(word, facts));
+  else if (!isStop || isArticleOfAmount(tokens, at) || isEntering(tokens, at))
+    facts.light.push(lightWord(word, facts));
   else if (asksYesOrNo(tokens, at)) facts.light.push(lightWord(QUESTION, facts));
   const named = NAMED_IN_CAPITALS.get(word);
   if (named !== undefined && isInCapitals(tokens, at)) {
@@ -90,6 +91,10 @@ const lightWord = (word: string, { content }: TextFacts): string => `${content.l
 /** "A few" are some, "few" are hardly any. */
 const isArticleOfAmount = (tokens: readonly Token[], at: number): boolean =>
   tokens[at]?.text === 'a' && AMOUNTS.has(tokens[at + 1]?.text ?? '');
+
+/** "Check in", "sign in": not the verb alone. */
+const isEntering = (tokens: readonly Token[], at: number): boolean =>
+  tokens[at]?.text === 'in' && PARTICLES.get('in')?.verbs.has(tokens[at - 1]?.text ?? '') === true;
 
 /** And not because all around it is. */
 function isInCapitals(tokens: readonly Token[], at: number): boolean {
