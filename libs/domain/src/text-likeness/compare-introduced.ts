@@ -3,8 +3,8 @@
  * or a "please" is what the question is about, and no way to ask it.
  */
 
-/** A colon with something before and behind it; in `10:30` and `https://` there is none. */
-const COLON = /(?<=\S\s*):(?=\s*[\p{Script=Han}"'«“„‘「『]|\s+\S)/u;
+/** What may follow a colon at once; in `10:30` and `https://` there is nothing to hand over. */
+const OPENS = /^[\p{Script=Han}"'«“„‘「『]/u;
 
 /** Symmetric; linear in both texts, which are normalised. One that hands over nothing may say it in other words. */
 export function differsInIntroduced(one: string, other: string): boolean {
@@ -12,13 +12,14 @@ export function differsInIntroduced(one: string, other: string): boolean {
   return here !== null && there !== null && here !== there;
 }
 
-/** @returns null: there is no colon */
+/** @returns null: no colon has something before and behind it */
 function introducedIn(text: string): string | null {
-  const at = text.search(COLON);
-  return at < 0
-    ? null
-    : text
-        .slice(at + 1)
-        .trim()
-        .replace(/[ \t]+/g, ' ');
+  const first = text.search(/\S/);
+  for (let at = text.indexOf(':', first + 1); at !== -1; at = text.indexOf(':', at + 1)) {
+    const behind = text.slice(at + 1);
+    const introduced = behind.trim();
+    if (introduced !== '' && (/^\s/.test(behind) || OPENS.test(introduced)))
+      return introduced.replace(/[ \t]+/g, ' ');
+  }
+  return null;
 }
