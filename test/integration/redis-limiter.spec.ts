@@ -137,8 +137,8 @@ describe.skipIf(redisMissing !== null)('the limiter in Redis', () => {
     { minute: 20, ahead: 0, used: 6_000, later: 5_000 },
     { minute: 20, ahead: -90, used: 6_000, later: 5_000 },
     { minute: 20, ahead: 90, used: 6_000, later: 5_000 },
-    { minute: 50, ahead: -90, used: 5_500, later: 5_000 },
-    { minute: 50, ahead: 90, used: 5_500, later: 5_000 },
+    { minute: 50, ahead: -90, used: 6_000, later: 5_000 },
+    { minute: 50, ahead: 90, used: 6_000, later: 5_000 },
     { minute: 20, ahead: -5 * 60, used: 6_000, later: 5_000 },
     { minute: 20, ahead: 24 * 60, used: 6_000, later: 5_000 },
     { minute: 1, ahead: -2, used: 6_000, later: 5_000 },
@@ -192,7 +192,7 @@ describe.skipIf(redisMissing !== null)('the limiter in Redis', () => {
         const change = { ...hour(0, 100), takenAtMs: nowMs - minutesAgo * MINUTE_MS };
         await limiter.correct([change], nowMs);
       }
-      expect((await limiter.look([hour(0)]))[0]?.used).toBe(100 + 50);
+      expect((await limiter.look([hour(0)]))[0]?.used).toBe(100 + 100);
     },
   );
 
@@ -212,12 +212,12 @@ describe.skipIf(redisMissing !== null)('the limiter in Redis', () => {
       });
       const day: LimitWindow = { ...month(1_000), windowMs: DAY_MS, startMs: midnightMs - DAY_MS };
       const { windows } = await limiter.take([day, hour(1)], nowMs);
-      expect(windows).toMatchObject([{ resetMs: HOUR_MS }, { resetMs: 2 * HOUR_MS }]);
+      expect(windows).toMatchObject([{ resetMs: HOUR_MS }, { resetMs: HOUR_MS + MINUTE_MS }]);
       expect(await limiter.take([day], nowMs)).toMatchObject({
         retryAfterMs: HOUR_MS,
         windows: [{ resetMs: HOUR_MS }],
       });
-      expect(await limiter.take([hour(1)], nowMs)).toMatchObject({ retryAfterMs: 2 * HOUR_MS });
+      expect(await limiter.take([hour(1)], nowMs)).toMatchObject({ retryAfterMs: HOUR_MS + MINUTE_MS });
     },
   );
 
@@ -268,6 +268,34 @@ describe.skipIf(redisMissing !== null)('the limiter in Redis', () => {
       expect(await usedOf(one, place)).toBe(70);
     });
 
+    it('and says how long to wait by the minutes of all, and keeps no more than those that count', async () => {
+      const connection = open();
+      await connection.open();
+      const clock = new FakeClock(Date.UTC(2026, 5, 15, 12));
+      const of = (gatewayId: string) =>
+        new RedisRateLimiter({ client: connection.client, gatewayId, replyTimeoutMs: 5_000, clock });
+      const [here, there] = [of('gateway-1'), of('gateway-2')];
+      await there.take([hour(3)]);
+      clock.advance(10 * MINUTE_MS);
+      await here.take([hour(3)]);
+      clock.advance(10 * MINUTE_MS);
+      await there.take([hour(3)]);
+      const refused = { allowed: false, windows: [{ used: 3 }] };
+      expect(await here.take([hour(3)])).toMatchObject({ ...refused, retryAfterMs: 41 * MINUTE_MS });
+      expect(await here.take([hour(3, 2)])).toMatchObject({ ...refused, retryAfterMs: 51 * MINUTE_MS });
+      expect(await there.take([hour(3, 3)])).toMatchObject({ ...refused, retryAfterMs: 61 * MINUTE_MS });
+      for (let minute = 0; minute < 200; minute += 1) {
+        clock.advance(MINUTE_MS);
+        await here.take([hour(1_000)]);
+        if (minute < 70) await there.take([hour(1_000)]);
+      }
+      expect(await usedOf(here, hour(0))).toBe(61);
+      const [key = ''] = await connection.client.keys('*');
+      const parts = await connection.client.hgetall(key);
+      expect(Object.keys(parts).sort()).toEqual(['gateway-1', 'past gateway-1']);
+      expect(parts['past gateway-1']?.split(' ').filter((slot) => slot !== '')).toHaveLength(60);
+    });
+
     it('and says to each when it has forgotten what that one took', async () => {
       expect((await one.take([hour(5), month(3)])).begun).toEqual([true, true]);
       expect((await two.take([hour(5), month(3)])).begun).toEqual([true, true]);
@@ -289,6 +317,19 @@ describe.skipIf(redisMissing !== null)('the limiter in Redis', () => {
     expect((await limiter.take([month(10)])).begun).toEqual([true]);
     await limiter.seed([month(930)], Date.now());
     expect(await limiter.take([month(10)])).toMatchObject({ begun: [false], windows: [{ used: 940 }] });
+  });
+
+  it('counts beside the sliding counters of earlier builds, and on in the days that those have begun', async () => {
+    const connection = open();
+    await connection.open();
+    const { client } = connection;
+    const nowMs = Date.now();
+    const nine = (startMs = 0) => ['gateway-0', `${startMs} 9 0`] as const;
+    await client.hset('observatory:limits:{default%0agent-1}:requests', ...nine(nowMs - (nowMs % HOUR_MS)));
+    const { startMs } = month(0);
+    await client.hset(`observatory:limits:{default%0agent-1}:month:${startMs}`, ...nine(startMs));
+    const { windows } = await limiterOf(connection, 5_000).take([hour(5), month(1)]);
+    expect(windows).toMatchObject([{ used: 1 }, { used: 10 }]);
   });
 
   it('goes on when Redis has forgotten the script', async () => {

@@ -1,4 +1,4 @@
-/** Both limiters are one: whatever is asked of them, at whatever time, they answer alike. */
+/** Both limiters are one: whatever is asked of them, at whatever time, they answer alike, and several gateways on one Redis as one. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RedisRateLimiter } from '#adapters/redis';
@@ -87,6 +87,33 @@ describe.skipIf(redisMissing !== null)('the limiters in memory and in Redis', ()
           const nowMs = clock.nowMs();
           expect(await ask(redis, nowMs)).toEqual(await ask(memory, nowMs));
           expect(await redis.look(looks(nowMs))).toEqual(await memory.look(looks(nowMs)));
+        }
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  it('decide alike when several gateways take turns', async () => {
+    const turn = fc.record({
+      windows: fc.array(asked, { minLength: 1, maxLength: 3 }),
+      gateway: fc.nat(2),
+      passMs: fc.oneof(fc.nat(5_000), fc.nat(400_000)),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(turn, { maxLength: 60, size: 'max' }), async (turns) => {
+        await connection.client.flushall();
+        const clock = new FakeClock();
+        const memory = new MemoryRateLimiter({ clock });
+        const { client } = connection;
+        const gateways = [0, 1, 2].map(
+          (id) => new RedisRateLimiter({ client, gatewayId: `gateway-${id}`, clock, replyTimeoutMs: 5_000 }),
+        );
+        for (const { windows, gateway, passMs } of turns) {
+          clock.advance(passMs);
+          const ask = windows.map((one) => toWindow(one, clock.nowMs()));
+          const { begun: _here, ...here } = memory.takeNow(ask);
+          const { begun: _there, ...there } = await (gateways[gateway] as RedisRateLimiter).take(ask);
+          expect(there).toEqual(here);
         }
       }),
       { numRuns: 20 },

@@ -3,6 +3,7 @@
  * a clock of its own lets tests put theirs in its place. Imported by its own path and not from the index, since it
  * needs vitest.
  */
+import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { BucketChange, LimitWindow, RateLimiter } from '#contracts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#kernel';
@@ -17,6 +18,9 @@ export interface LimiterPlace {
 }
 
 const OWNER = 'default\0agent-1';
+const SECOND_MS = 1_000;
+/** The longest that what was taken counts in a minute: until its second is a minute old. */
+const LONGEST_MS = MINUTE_MS + SECOND_MS;
 
 const minute = (limit: number, amount = 1, name = 'requests'): LimitWindow => ({
   key: `${OWNER}\0${name}`,
@@ -151,9 +155,11 @@ export function rateLimiterConformance(name: string, make: () => Promise<Limiter
         await limiter.take([hour(999_999_999_999)]);
         expect((await limiter.take([hour(2)])).allowed).toBe(false);
         expect((await limiter.take([hour(1)])).allowed).toBe(true);
-        place.advance(HOUR_MS + 1);
-        // 10^12 * 3,599,999 / 3,600,000, rounded up.
-        expect(await usedOf(hour(0))).toBe(999_999_722_223);
+        place.advance(HOUR_MS);
+        await limiter.take([hour(0)]);
+        expect(await usedOf(hour(0))).toBe(1_000_000_000_000);
+        place.advance(MINUTE_MS);
+        expect(await usedOf(hour(0))).toBe(0);
       });
 
       it('lets exactly 100 of 200 at once through a limit of 100', async () => {
@@ -169,34 +175,106 @@ export function rateLimiterConformance(name: string, make: () => Promise<Limiter
     });
 
     describe('a sliding window', () => {
-      it('weighs the bucket before by what of it still overlaps, rounded up', async () => {
-        await limiter.take([minute(10, 10)]);
-        place.advance(MINUTE_MS);
+      it('counts what was taken, whole, until its second is a minute old', async () => {
+        place.advance(300);
+        await limiter.take([minute(10, 6)]);
+        place.advance(699);
+        await limiter.take([minute(10, 1)]);
+        place.advance(1);
+        await limiter.take([minute(10, 3)]);
+        place.advance(MINUTE_MS - 1);
         expect(await usedOf(minute(10))).toBe(10);
         place.advance(1);
-        expect(await usedOf(minute(10))).toBe(10);
-        place.advance(14_999);
-        expect(await usedOf(minute(10))).toBe(8);
-        place.advance(15_000);
-        expect(await usedOf(minute(10))).toBe(5);
-        place.advance(29_999);
-        expect(await usedOf(minute(10))).toBe(1);
+        expect(await usedOf(minute(10))).toBe(3);
+        place.advance(SECOND_MS - 1);
+        expect(await usedOf(minute(10))).toBe(3);
         place.advance(1);
         expect(await usedOf(minute(10))).toBe(0);
       });
 
-      it('forgets after a pause of two windows, whatever was used', async () => {
+      it.each([1, 2, 3, 10, 60, 61, 200])(
+        'never refuses who keeps to the pace of a limit of %i, and a little less',
+        async (limit) => {
+          place.advance(777);
+          for (let call = 0; call < 3 * limit + 5; call += 1) {
+            expect((await limiter.take([minute(limit)])).allowed).toBe(true);
+            place.advance(Math.ceil(LONGEST_MS / limit));
+          }
+        },
+      );
+
+      it('never refuses who spends a budget of an hour evenly', async () => {
+        const hour: LimitWindow = { ...minute(1_000, 50, 'hour'), windowMs: HOUR_MS };
+        for (let call = 0; call < 70; call += 1) {
+          expect((await limiter.take([hour])).allowed).toBe(true);
+          place.advance((HOUR_MS + MINUTE_MS) / 20);
+        }
+      });
+
+      it('has no more than its limit in any minute, lets through who waits as told, and counts what calls really used', async () => {
+        const call = fc.record({
+          pauseMs: fc.oneof(fc.nat(3_000), fc.nat(30_000), fc.constantFrom(0, 1, 999, 1_000, MINUTE_MS)),
+          estimate: fc.integer({ min: 1, max: 10 }),
+          /** Of the estimate. */
+          used: fc.constantFrom(0, 0.5, 1),
+          settledAfter: fc.nat(3),
+        });
+        const round = fc.record({
+          limit: fc.integer({ min: 10, max: 30 }),
+          calls: fc.array(call, { maxLength: 25, size: 'max' }),
+        });
+        let rounds = 0;
+        await fc.assert(
+          fc.asyncProperty(round, async ({ limit, calls }) => {
+            rounds += 1;
+            const name = `round-${rounds}`;
+            const taken: { atMs: number; amount: number; real: number; settleIn: number }[] = [];
+            const since = (ms: number): number =>
+              taken.reduce((sum, { atMs, amount }) => (atMs > place.nowMs() - ms ? sum + amount : sum), 0);
+            for (const { pauseMs, estimate, used, settledAfter } of calls) {
+              place.advance(pauseMs);
+              const window = minute(limit, estimate, name);
+              let decision = await limiter.take([window]);
+              if (!decision.allowed) {
+                expect(decision.retryAfterMs).toBeGreaterThan(0);
+                expect(decision.retryAfterMs).toBeLessThanOrEqual(LONGEST_MS);
+                expect(decision.windows[0]?.resetMs).toBeLessThanOrEqual(LONGEST_MS);
+                place.advance(decision.retryAfterMs as number);
+                decision = await limiter.take([window]);
+              }
+              expect(decision.allowed).toBe(true);
+              const real = Math.round(estimate * used);
+              taken.push({ atMs: place.nowMs(), amount: estimate, real, settleIn: settledAfter });
+              expect(since(MINUTE_MS)).toBeLessThanOrEqual(limit);
+              expect(decision.windows[0]?.used).toBeGreaterThanOrEqual(since(MINUTE_MS));
+              expect(decision.windows[0]?.used).toBeLessThanOrEqual(since(LONGEST_MS));
+              for (const one of taken) {
+                one.settleIn -= 1;
+                if (one.settleIn !== 0) continue;
+                await limiter.correct([{ ...changeOf(window, one.real - one.amount), takenAtMs: one.atMs }]);
+                one.amount = one.real;
+              }
+            }
+            place.advance(LONGEST_MS);
+            expect(await usedOf(minute(limit, 0, name))).toBe(0);
+          }),
+          { numRuns: 20 },
+        );
+      });
+
+      it('forgets after a pause of a window and a slot, whatever was used', async () => {
         await limiter.take([minute(10, 10)]);
-        place.advance(2 * MINUTE_MS);
+        place.advance(LONGEST_MS);
         expect((await limiter.take([minute(10, 10)])).windows[0]?.used).toBe(10);
       });
 
-      it.each([2, 3, 6, 7, 10])(
+      it.each([1, 2, 7, 8, 10])(
         'says to the millisecond when a refused take of %i would be allowed',
         async (amount) => {
           await limiter.take([minute(10, 7)]);
-          place.advance(MINUTE_MS + 20_000);
-          await limiter.take([minute(10, 4)]);
+          place.advance(20_300);
+          await limiter.take([minute(10, 3)]);
+          place.advance(20_000);
           const { allowed, retryAfterMs } = await limiter.take([minute(10, amount)]);
           expect(allowed).toBe(false);
           const waitMs = retryAfterMs as number;
@@ -210,13 +288,19 @@ export function rateLimiterConformance(name: string, make: () => Promise<Limiter
 
       it('resets when there is room for one; when it is empty, if it was refused for more', async () => {
         await limiter.take([minute(2, 2)]);
-        // Nothing of the current bucket leaves before it is the older one; half of it must.
-        expect(await limiter.look([minute(2)])).toMatchObject([{ used: 2, resetMs: MINUTE_MS + 30_000 }]);
-        const refused = await limiter.take([minute(3, 2)]);
-        expect(refused).toMatchObject({ allowed: false, windows: [{ used: 2, resetMs: 2 * MINUTE_MS }] });
+        place.advance(10_500);
+        expect(await limiter.look([minute(2)])).toMatchObject([{ used: 2, resetMs: LONGEST_MS - 10_500 }]);
+        await limiter.take([minute(3)]);
+        expect(await limiter.look([minute(3)])).toMatchObject([{ used: 3, resetMs: LONGEST_MS - 10_500 }]);
+        const refused = await limiter.take([minute(4, 2)]);
+        expect(refused).toMatchObject({
+          allowed: false,
+          retryAfterMs: LONGEST_MS - 10_500,
+          windows: [{ used: 3, resetMs: LONGEST_MS - 500 }],
+        });
       });
 
-      it('counts on in the same bucket when the clock steps back', async () => {
+      it('counts on when the clock steps back', async () => {
         place.advance(MINUTE_MS);
         await limiter.take([minute(2)]);
         place.advance(-30_000);
@@ -275,18 +359,33 @@ export function rateLimiterConformance(name: string, make: () => Promise<Limiter
         expect(await usedOf(day(10, 0))).toBe(15);
       });
 
-      it('goes to the sliding bucket it was taken from, as long as that counts', async () => {
+      it('goes to the second it was taken in, as long as that counts', async () => {
         const { atMs } = await limiter.take([minute(10, 10)]);
         place.advance(MINUTE_MS);
         await limiter.take([minute(100, 1)]);
         await limiter.correct([{ ...changeOf(minute(0), -4), takenAtMs: atMs }]);
         expect(await usedOf(minute(10))).toBe(7);
-        place.advance(30_000);
+        await limiter.correct([{ ...changeOf(minute(0), 3), takenAtMs: atMs + 30_000 }]);
+        await limiter.correct([{ ...changeOf(minute(0), -3), takenAtMs: atMs + 40_000 }]);
+        expect(await usedOf(minute(10))).toBe(10);
+        place.advance(SECOND_MS);
         expect(await usedOf(minute(10))).toBe(4);
-        place.advance(30_000);
         await limiter.correct([{ ...changeOf(minute(0), -4), takenAtMs: atMs }]);
         await limiter.correct([{ ...changeOf(minute(0), 50), takenAtMs: atMs }]);
+        expect(await usedOf(minute(10))).toBe(4);
+        await limiter.correct([{ ...changeOf(minute(0), -9), takenAtMs: atMs + 30_000 }]);
         expect(await usedOf(minute(10))).toBe(1);
+      });
+
+      it('gives back what was taken before and after a clock stepped back', async () => {
+        place.advance(30_000);
+        const first = await limiter.take([minute(10, 5)]);
+        place.advance(-2);
+        const second = await limiter.take([minute(10, 4)]);
+        expect(await usedOf(minute(10))).toBe(9);
+        await limiter.correct([{ ...changeOf(minute(0), -5), takenAtMs: first.atMs }]);
+        await limiter.correct([{ ...changeOf(minute(0), -4), takenAtMs: second.atMs }]);
+        expect(await usedOf(minute(10))).toBe(0);
       });
 
       it('goes to the day it was taken from when a new one has begun', async () => {
@@ -326,7 +425,11 @@ export function rateLimiterConformance(name: string, make: () => Promise<Limiter
         await limiter.seed(seeds, place.nowMs());
         await limiter.seed(seeds, place.nowMs());
         place.advance(HOUR_MS / 4);
-        expect(await limiter.look([hour, day(1_000, 0)])).toMatchObject([{ used: 400 }, { used: 700 }]);
+        // Of 400 in 60 minutes the latest 40 have 7 each.
+        const looks = [{ used: 40 * 7 + 5 * 6 + 100 }, { used: 700 }];
+        expect(await limiter.look([hour, day(1_000, 0)])).toMatchObject(looks);
+        await limiter.seed(seeds.slice(0, 1), place.nowMs());
+        expect(await limiter.look([hour, day(1_000, 0)])).toMatchObject(looks);
         expect((await limiter.take([day(1_000, 301)])).allowed).toBe(false);
       });
 

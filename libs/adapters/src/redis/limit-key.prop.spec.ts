@@ -6,12 +6,12 @@ const sliding = (key: string): string => limitKey({ key, kind: 'sliding' });
 
 it('puts all counters of an owner under one hash tag, and a calendar bucket under its start', () => {
   expect(sliding('default\0agent-1\0requests_per_minute')).toBe(
-    'observatory:limits:{default%0agent-1}:requests_per_minute',
+    'observatory:limits:{default%0agent-1}:requests_per_minute:slots',
   );
   expect(limitKey({ key: 'default\0agent-1\0budget_day', kind: 'calendar', startMs: 86_400_000 })).toBe(
     'observatory:limits:{default%0agent-1}:budget_day:86400000',
   );
-  expect(sliding('alone')).toBe('observatory:limits:{alone}:');
+  expect(sliding('alone')).toBe('observatory:limits:{alone}::slots');
 });
 
 it('never gives two counters one key, nor an owner a tag that ends early', () => {

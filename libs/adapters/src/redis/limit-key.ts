@@ -7,7 +7,8 @@ type Place = Pick<LimitWindow, 'key' | 'kind' | 'startMs'>;
 const PREFIX = 'observatory:limits:';
 
 /**
- * `observatory:limits:{<owner>}:<name>`, and for a calendar bucket `:<startMs>`. The braces are a hash tag: a cluster keeps all
+ * `observatory:limits:{<owner>}:<name>`, and for a calendar bucket `:<startMs>`, for a sliding counter `:slots`: without it are those of
+ * earlier builds, which count otherwise. The braces are a hash tag: a cluster keeps all
  * counters of an owner in one slot, so one script may touch them together. The owner is what stands before the key's
  * last NUL (tenant and agent); without a NUL, the whole key.
  */
@@ -16,7 +17,7 @@ export function limitKey({ key, kind, startMs }: Place): string {
   const owner = end === -1 ? key : key.slice(0, end);
   const name = end === -1 ? '' : key.slice(end + 1);
   const place = `${PREFIX}{${escaped(owner)}}:${escaped(name)}`;
-  return kind === 'calendar' ? `${place}:${startMs}` : place;
+  return `${place}:${kind === 'calendar' ? startMs : 'slots'}`;
 }
 
 /** What would end the hash tag, or make two owners look alike; ids may hold anything. */

@@ -2,103 +2,160 @@
  * The limiter's operations as Lua, each atomic and one round trip. They hold the decision and nothing else: how long
  * to wait is computed from their reply, by the same functions that the limiter in memory uses.
  *
- * A counter is a hash with a part for each gateway, `<start of its current bucket> <current> <previous>`, and says their sum. A
- * gateway writes its own part alone: what it seeds or gives back is its own, so that the sum is right again once each gateway has
- * said what it knows, whatever Redis has lost. A part that a correction made has a 0 before its start, until something is taken or
- * seeded: what there had been before may be lost. Gateways that do not know this sign read the same number. A calendar counter's key
- * names its bucket. All numbers are whole and below 2^53, where Lua's doubles are exact; they are written with `%.0f`, since Lua's own
- * conversion keeps 14 digits. ARGV[1] is the time, ARGV[2] the gateway.
+ * A counter is a hash with a part for each gateway, `<start of its latest slot or its bucket> <taken in that> <taken before>`, and says
+ * their sum. Of a sliding counter a second field, `past <gateway>`, has the slots before, `<start>:<taken> `, oldest first: it is written
+ * when a slot is over, and read where the oldest counts no more or somebody is to be told how long to wait, so that a take costs the
+ * same however many slots there are. A gateway changes its own part alone: what it seeds or gives back is its own, so that the sum is
+ * right again once each gateway has said what it knows, whatever Redis has lost. A part that a correction made has a 0 before its start,
+ * until something is taken or seeded: what there had been before may be lost. A calendar counter's key names its bucket, and gateways
+ * that know nothing of slots read the same number. All numbers are whole and below 2^53, where Lua's doubles are exact; they are written
+ * with `%.0f`, since Lua's own conversion keeps 14 digits. ARGV[1] is the time, ARGV[2] the gateway.
  */
-import { CALENDAR_GRACE_MS } from '#domain/policy';
+import { CALENDAR_GRACE_MS, SLOTS_PER_WINDOW } from '#domain/policy';
 import { NOW } from './script-clock.js';
 
 /** Arguments for each key: kind (0 sliding, 1 calendar), windowMs, startMs (calendar), and two of the operation's own. */
 const ARGUMENTS_PER_KEY = 5;
-/** Numbers of a reply for each key: start, current, previous, whether it refused, and whether nothing had been taken by the gateway. */
-export const NUMBERS_PER_KEY = 5;
+/**
+ * Values of a reply for each key: how much is used, whether it refused, whether nothing had been taken by the gateway, and of a sliding
+ * one that refused, or has room for no more, the slots of all gateways, one after another, as a part has them.
+ */
+export const VALUES_PER_KEY = 4;
 
 const PRELUDE = `${NOW}
 local gateway = ARGV[2]
 local counters = {}
 
-local function moveOn(part, start, window)
-  if part.start == start then return end
-  if part.start == start - window then part.p = part.c else part.p = 0 end
-  -- Else its clock was ahead, and is not awaited.
-  if part.start < start then part.c = 0 end
-  part.start = start
+local function whole(number) return string.format('%.0f', number) end
+local function inText(start, amount) return whole(start) .. ':' .. whole(amount) .. ' ' end
+
+-- Slots that count no more leave.
+local function moveOn(part, counter)
+  local oldest = counter.start - counter.reach
+  -- Its clock was ahead, and is not awaited.
+  if part.start > counter.start + counter.window then
+    part.start, part.c, part.p, part.past = counter.start, part.c + part.p, 0, ''
+  elseif part.start < oldest then
+    part.c, part.p, part.past = 0, 0, ''
+  else
+    local at = 1
+    while true do
+      local _, last, start, amount = string.find(part.past, '^(%d+):(%d+) ', at)
+      if not last or tonumber(start) >= oldest then break end
+      part.p = part.p - tonumber(amount)
+      at = last + 1
+    end
+    part.past = string.sub(part.past, at)
+  end
 end
 
--- The counter of KEYS[i], moved on to the bucket of now. Equal keys share one.
+-- The counter of KEYS[i], as of the slot or the bucket of now. Equal keys share one.
 local function counterOf(i)
   local at = (i - 1) * ${ARGUMENTS_PER_KEY} + 2
   local known = counters[KEYS[i]]
   if known then return known, at end
   local isCalendar = ARGV[at + 1] == '1'
   local window = tonumber(ARGV[at + 2])
-  local first = isCalendar and tonumber(ARGV[at + 3]) or now - now % window
+  local slot = math.ceil(window / ${SLOTS_PER_WINDOW})
+  local first = isCalendar and tonumber(ARGV[at + 3]) or now - now % slot
   local counter = {
-    key = KEYS[i], isCalendar = isCalendar, window = window, start = first,
-    own = { c = 0, p = 0, isUntaken = true }, othersC = 0, othersP = 0, isStored = false, past = {},
+    key = KEYS[i], isCalendar = isCalendar, window = window, slot = slot, reach = math.ceil(window / slot) * slot, start = first,
+    own = { of = gateway, start = first, c = 0, p = 0, past = '', isUntaken = true }, others = 0, parts = {}, isStored = false,
   }
-  local parts = {}
   local stored = redis.call('HGETALL', KEYS[i])
-  for field = 1, #stored, 2 do
-    local mark, start, c, p = string.match(stored[field + 1], '^(0?)(%d+) (%d+) (%d+)$')
-    local part = { of = stored[field], start = tonumber(start), c = tonumber(c), p = tonumber(p), isUntaken = mark == '0' }
-    parts[#parts + 1] = part
-    if part.start - first <= window then counter.start = math.max(counter.start, part.start) end
-  end
-  for _, part in ipairs(parts) do
-    moveOn(part, counter.start, window)
-    if part.of == gateway then
-      counter.own = part
-      part.isUntaken = part.isUntaken or part.c + part.p == 0
-      counter.isStored = true
-    else
-      counter.othersC = counter.othersC + part.c
-      counter.othersP = counter.othersP + part.p
-      if part.c + part.p == 0 then counter.past[#counter.past + 1] = part.of end
+  local texts = {}
+  for field = 1, #stored, 2 do texts[stored[field]] = stored[field + 1] end
+  for of, text in pairs(texts) do
+    local mark, start, c, p = string.match(text, '^(0?)(%d+) (%d+) (%d+)$')
+    if mark then
+      local past = texts['past ' .. of] or ''
+      local part = { of = of, start = tonumber(start), c = tonumber(c), p = tonumber(p), past = past, stored = past, isUntaken = mark == '0' }
+      if not isCalendar then moveOn(part, counter) end
+      if of == gateway then
+        counter.own = part
+        part.isUntaken = part.isUntaken or part.c + part.p == 0
+        counter.isStored = true
+      else
+        counter.others = counter.others + part.c + part.p
+        counter.parts[#counter.parts + 1] = part
+      end
     end
   end
   counters[KEYS[i]] = counter
   return counter, at
 end
 
-local function used(counter)
-  local c = counter.othersC + counter.own.c
-  local p = counter.othersP + counter.own.p
-  if counter.isCalendar or p == 0 then return c end
-  local left = counter.start + counter.window - math.max(now, counter.start)
-  local whole = math.floor(p / counter.window)
-  return c + whole * left + math.ceil((p - whole * counter.window) * left / counter.window)
+local function used(counter) return counter.others + counter.own.c + counter.own.p end
+
+-- Adds to slots of the gateway's own, given by their starts, never to below zero.
+local function alter(own, changes)
+  local amounts, starts = { [own.start] = own.c }, {}
+  for start, amount in string.gmatch(own.past, '(%d+):(%d+) ') do amounts[tonumber(start)] = tonumber(amount) end
+  for start, amount in pairs(changes) do amounts[start] = math.max(0, (amounts[start] or 0) + amount) end
+  for start, amount in pairs(amounts) do
+    if amount > 0 then starts[#starts + 1] = start end
+  end
+  table.sort(starts)
+  local latest = table.remove(starts)
+  own.start, own.c, own.p = latest or own.start, latest and amounts[latest] or 0, 0
+  local past = {}
+  for at, start in ipairs(starts) do
+    own.p = own.p + amounts[start]
+    past[at] = inText(start, amounts[start])
+  end
+  own.past = table.concat(past)
 end
 
-local function whole(number) return string.format('%.0f', number) end
+local function add(counter, start, amount)
+  local own = counter.own
+  if start == own.start then
+    own.c = math.max(0, own.c + amount)
+  elseif start > own.start and amount > 0 then
+    if own.c > 0 then
+      own.past = own.past .. inText(own.start, own.c)
+      own.p = own.p + own.c
+    end
+    own.start, own.c = start, amount
+  elseif amount ~= 0 then
+    alter(own, { [start] = amount })
+  end
+end
 
--- Every key expires: a sliding counter once both its buckets are past, a calendar one an hour after its end, for
+-- Every key expires: a sliding counter once all its slots are past, a calendar one an hour after its end, for
 -- corrections of calls that ran across it, or after its last change: a gateway whose clock is behind counts on.
 local function save(counter)
-  local own = counter.own
+  local own, key = counter.own, counter.key
   local mark = own.isUntaken and '0' or ''
-  redis.call('HSET', counter.key, gateway, mark .. whole(counter.start) .. ' ' .. whole(own.c) .. ' ' .. whole(own.p))
-  if #counter.past > 0 then redis.call('HDEL', counter.key, unpack(counter.past)) end
-  local ttl = 2 * counter.window
+  redis.call('HSET', key, gateway, mark .. whole(own.start) .. ' ' .. whole(own.c) .. ' ' .. whole(own.p))
+  if own.past ~= (own.stored or '') then redis.call('HSET', key, 'past ' .. gateway, own.past) end
+  for _, part in ipairs(counter.parts) do
+    if part.c + part.p == 0 then
+      redis.call('HDEL', key, part.of, 'past ' .. part.of)
+    elseif part.past ~= part.stored then
+      redis.call('HSET', key, part.of, (part.isUntaken and '0' or '') .. whole(part.start) .. ' ' .. whole(part.c) .. ' ' .. whole(part.p))
+      redis.call('HSET', key, 'past ' .. part.of, part.past)
+    end
+  end
+  local ttl = counter.reach + counter.slot
   if counter.isCalendar then ttl = math.max(0, counter.start + counter.window - now) + ${CALENDAR_GRACE_MS} end
-  redis.call('PEXPIRE', counter.key, whole(ttl))
+  redis.call('PEXPIRE', key, whole(ttl))
 end
 
 local function told(isAllowed, refused, begun)
   local reply = { now, isAllowed }
   for i = 1, #KEYS do
-    local counter = counterOf(i)
-    local own = counter.own
+    local counter, at = counterOf(i)
+    local sum = used(counter)
+    local slots = ''
+    if not counter.isCalendar and (refused[i] == 1 or sum >= tonumber(ARGV[at + 4])) then
+      slots = counter.own.past .. inText(counter.own.start, counter.own.c)
+      for _, part in ipairs(counter.parts) do slots = slots .. part.past .. inText(part.start, part.c) end
+    end
     local to = #reply
-    reply[to + 1] = counter.start
-    reply[to + 2] = counter.othersC + own.c
-    reply[to + 3] = counter.othersP + own.p
-    reply[to + 4] = refused[i] or 0
-    reply[to + 5] = begun[i] or 0
+    reply[to + 1] = sum
+    reply[to + 2] = refused[i] or 0
+    reply[to + 3] = begun[i] or 0
+    reply[to + 4] = slots
   end
   return reply
 end
@@ -106,7 +163,7 @@ end
 
 /**
  * Own arguments: limit, amount. Behind those of the last key until when the reply is awaited, or empty; later nothing is taken, and
- * the reply is now alone. Else it is now, 1 or 0 for allowed, and `NUMBERS_PER_KEY` for each key.
+ * the reply is now alone. Else it is now, 1 or 0 for allowed, and `VALUES_PER_KEY` for each key.
  */
 export const TAKE = `${PRELUDE}
 local deadline = tonumber(ARGV[#KEYS * ${ARGUMENTS_PER_KEY} + 3])
@@ -115,15 +172,14 @@ local isAllowed = 1
 local refused, begun = {}, {}
 for i = 1, #KEYS do
   local counter, at = counterOf(i)
-  local own = counter.own
   local amount = tonumber(ARGV[at + 5])
-  begun[i] = own.isUntaken and 1 or 0
+  begun[i] = counter.own.isUntaken and 1 or 0
   if used(counter) + amount > tonumber(ARGV[at + 4]) then
     refused[i] = 1
     isAllowed = 0
   else
     refused[i] = 0
-    own.c = own.c + amount
+    add(counter, counter.start, amount)
   end
 end
 if isAllowed == 1 then
@@ -135,13 +191,13 @@ if isAllowed == 1 then
 else
   for i = 1, #KEYS do
     local counter, at = counterOf(i)
-    if refused[i] == 0 then counter.own.c = counter.own.c - tonumber(ARGV[at + 5]) end
+    if refused[i] == 0 then add(counter, counter.start, -tonumber(ARGV[at + 5])) end
   end
 end
 return told(isAllowed, refused, begun)
 `;
 
-/** Own arguments: none that matter. Replies like TAKE, and writes nothing. */
+/** Own arguments: limit, and none that matters. Replies like TAKE, and writes nothing. */
 export const LOOK = `${PRELUDE}
 return told(1, {}, {})
 `;
@@ -150,14 +206,14 @@ return told(1, {}, {})
  * Own arguments: when it was taken (empty: now), amount. Behind those of the last key what time it is for the gateway, where when it
  * was taken is by that clock; else empty.
  *
- * @param apply what becomes of the gateway's `own` part of a `counter`, in Lua, given `amount`, `window` and when it was `taken`, by the
+ * @param apply what becomes of the gateway's own part of a `counter`, in Lua, given `amount`, `slot`, `oldest` and when it was `taken`, by the
  * clock that says `gatewayNow`
  */
 const change = (apply: string): string => `${PRELUDE}
 local gatewayNow = tonumber(ARGV[#KEYS * ${ARGUMENTS_PER_KEY} + 3]) or now
 for i = 1, #KEYS do
   local counter, at = counterOf(i)
-  local window, own = counter.window, counter.own
+  local window, slot, oldest, own = counter.window, counter.slot, counter.start - counter.reach, counter.own
   local taken = tonumber(ARGV[at + 4]) or gatewayNow
   local amount = tonumber(ARGV[at + 5])
   if counter.isStored or amount > 0 then
@@ -175,30 +231,35 @@ return 1
 /** Adds, never below zero. */
 export const CORRECT = change(`
     local here = taken + now - gatewayNow
-    local first = here - here % window
-    if counter.isCalendar or first >= counter.start then
-      own.c = math.max(0, own.c + amount)
-    elseif first == counter.start - window then
-      own.p = math.max(0, own.p + amount)
-    end
+    local start = math.min(here - here % slot, math.max(counter.start, own.start))
+    if counter.isCalendar then start = counter.start end
+    if counter.isCalendar or start >= oldest then add(counter, start, amount) end
 `);
 
-/**
- * Raises to at least the amount. Where the clocks differ, a bucket of the gateway's lies across two of these, and each gets its share,
- * as if the amount had been taken evenly until now; shares of the same bucket add up.
- */
+/** Raises to at least the amount; a sliding counter as the limiter in memory does, by the clock of Redis. @see seedShares */
 export const SEED = change(`
-    local from = taken - taken % window
-    local to = math.max(from + 1, math.min(from + window, gatewayNow))
-    local function takenSince(time)
-      local share = (to + now - gatewayNow - time) / (to - from)
-      return math.ceil(amount * math.min(1, math.max(0, share)))
+    if counter.isCalendar then
+      own.c = math.max(own.c, amount)
+    else
+      local from = taken - taken % window
+      local to = math.max(from + 1, math.min(from + window, gatewayNow)) + now - gatewayNow
+      from = from + now - gatewayNow
+      local last = to - 1 - (to - 1) % slot
+      local first = math.min(last, math.ceil(from / slot) * slot)
+      local count = (last - first) / slot + 1
+      first = math.max(first, oldest)
+      local left = (last - first) / slot + 1
+      local missing = math.floor(amount / count) * left + math.min(amount % count, left)
+      for start, taken in string.gmatch(own.past .. inText(own.start, own.c), '(%d+):(%d+) ') do
+        if tonumber(start) >= first and tonumber(start) <= last then missing = missing - tonumber(taken) end
+      end
+      local shares = {}
+      while left > 0 and missing > 0 do
+        local share = math.ceil(missing / left)
+        shares[last] = share
+        missing, left, last = missing - share, left - 1, last - slot
+      end
+      alter(own, shares)
     end
-    local c = counter.isCalendar and amount or takenSince(counter.start)
-    local p = counter.isCalendar and 0 or takenSince(counter.start - window) - c
-    local seeded = counter.seeded or { c = 0, p = 0 }
-    counter.seeded = { c = seeded.c + c, p = seeded.p + p }
-    own.c = math.max(own.c, counter.seeded.c)
-    own.p = math.max(own.p, counter.seeded.p)
     if amount > 0 then own.isUntaken = false end
 `);

@@ -7,10 +7,10 @@
  */
 import type { Cluster, Redis } from 'ioredis';
 import type { BucketChange, LimitDecision, LimitWindow, RateLimiter, WindowState } from '#contracts';
-import { type Buckets, checkAmount, checkWindow, describeDecision, stateOf } from '#domain/policy';
+import { type Counted, checkAmount, checkWindow, describeDecision, stateOf } from '#domain/policy';
 import { type Clock, steadyClock } from '#kernel';
 import { limitKey } from './limit-key.js';
-import { CORRECT, LOOK, NUMBERS_PER_KEY, SEED, TAKE } from './limit-scripts.js';
+import { CORRECT, LOOK, SEED, TAKE, VALUES_PER_KEY } from './limit-scripts.js';
 import { RedisFailure } from './redis-failure.js';
 import { ReplicaExit } from './replica-exit.js';
 import { ReplyDeadline } from './reply-deadline.js';
@@ -32,7 +32,9 @@ export interface RedisRateLimiterOptions {
   clock?: Clock;
 }
 
-type Script = (keyCount: number, ...keysAndArguments: (string | number)[]) => Promise<number[]>;
+/** Whole numbers, and texts of slots. */
+type Reply = (number | string)[];
+type Script = (keyCount: number, ...keysAndArguments: (string | number)[]) => Promise<Reply>;
 type Place = Omit<LimitWindow, 'limit' | 'amount'>;
 type SendParameters<T extends Place> = [
   command: keyof LimitCommands,
@@ -88,11 +90,11 @@ export class RedisRateLimiter implements RateLimiter {
     // In time, and yet too late: a clock was moved. Which way the reply has told.
     const reply = wasTooLate(first) ? await this.#takeOnce(windows) : first;
     if (wasTooLate(reply)) throw new RedisFailure('timeout');
-    const buckets = windows.map((_, index) => bucketsAt(reply, index));
-    const refused = windows.map((_, index) => reply[placeOf(index) + 3] === 1);
-    const begun = windows.map((_, index) => reply[placeOf(index) + 4] === 1);
+    const counted = windows.map((_, index) => countedAt(reply, index));
+    const refused = windows.map((_, index) => reply[placeOf(index) + 1] === 1);
+    const begun = windows.map((_, index) => reply[placeOf(index) + 2] === 1);
     const isRefused = reply[1] === 1 ? null : refused;
-    return describeDecision(windows, buckets, begun, isRefused, reply[0] as number, nowMs);
+    return describeDecision(windows, counted, begun, isRefused, reply[0] as number, nowMs);
   }
 
   async correct(changes: readonly BucketChange[], nowMs?: number): Promise<void> {
@@ -104,11 +106,11 @@ export class RedisRateLimiter implements RateLimiter {
   }
 
   async look(windows: readonly Omit<LimitWindow, 'amount'>[]): Promise<WindowState[]> {
-    const reply = await this.#run('observatoryLimitLook', windows, () => [0, 0]);
-    return windows.map((window, index) => stateOf(window, bucketsAt(reply, index), 0, reply[0] as number));
+    const reply = await this.#run('observatoryLimitLook', windows, ({ limit }) => [limit, 0]);
+    return windows.map((window, index) => stateOf(window, countedAt(reply, index), 0, reply[0] as number));
   }
 
-  #takeOnce(windows: readonly LimitWindow[]): Promise<number[]> {
+  #takeOnce(windows: readonly LimitWindow[]): Promise<Reply> {
     const [first] = windows;
     return this.#deadline.asked(first === undefined ? '' : limitKey(first), async (untilMs) => {
       const reply = this.#send(
@@ -126,9 +128,9 @@ export class RedisRateLimiter implements RateLimiter {
     });
   }
 
-  async #giveBack(windows: readonly LimitWindow[], reply: readonly number[]): Promise<void> {
+  async #giveBack(windows: readonly LimitWindow[], reply: Readonly<Reply>): Promise<void> {
     const [takenAtMs, isAllowed] = reply;
-    if (takenAtMs === undefined || isAllowed !== 1) return;
+    if (typeof takenAtMs !== 'number' || isAllowed !== 1) return;
     await this.correct(windows.map((window) => ({ ...window, takenAtMs, amount: -window.amount })));
   }
 
@@ -143,12 +145,12 @@ export class RedisRateLimiter implements RateLimiter {
   }
 
   /** @throws RedisFailure; RangeError before anything is sent */
-  async #run<T extends Place>(...what: SendParameters<T>): Promise<number[]> {
+  async #run<T extends Place>(...what: SendParameters<T>): Promise<Reply> {
     return this.#awaited(this.#send(...what));
   }
 
   /** @throws RedisFailure where it comes too late, or never */
-  #awaited(reply: Promise<number[]>): Promise<number[]> {
+  #awaited(reply: Promise<Reply>): Promise<Reply> {
     return replyInTime(reply, this.#replyTimeoutMs).catch((failure: RedisFailure) => {
       this.#replicaExit.failed(failure);
       throw failure;
@@ -156,7 +158,7 @@ export class RedisRateLimiter implements RateLimiter {
   }
 
   /** @throws RedisFailure, RangeError; then nothing was sent */
-  #send<T extends Place>(...[command, places, own, ...further]: SendParameters<T>): Promise<number[]> {
+  #send<T extends Place>(...[command, places, own, ...further]: SendParameters<T>): Promise<Reply> {
     const keys: string[] = [];
     const values: (string | number)[] = [this.#clock?.nowMs() ?? '', this.#gatewayId];
     for (const place of places) {
@@ -175,16 +177,25 @@ export class RedisRateLimiter implements RateLimiter {
   }
 }
 
-const wasTooLate = (reply: readonly number[]): boolean => reply.length === 1;
+const wasTooLate = (reply: Readonly<Reply>): boolean => reply.length === 1;
 
 /** Where what a reply says of a key begins. */
-const placeOf = (index: number): number => 2 + index * NUMBERS_PER_KEY;
+const placeOf = (index: number): number => 2 + index * VALUES_PER_KEY;
 
-function bucketsAt(reply: readonly number[], index: number): Buckets {
+function countedAt(reply: Readonly<Reply>, index: number): Counted {
   const at = placeOf(index);
-  return {
-    startMs: reply[at] as number,
-    current: reply[at + 1] as number,
-    previous: reply[at + 2] as number,
-  };
+  return { used: reply[at] as number, slots: slotsOf(reply[at + 3] as string) };
+}
+
+/** Those of several gateways in one order. */
+function slotsOf(text: string): number[] {
+  if (text === '') return [];
+  const slots = text
+    .trimEnd()
+    .split(' ')
+    .map((slot) => slot.split(':').map(Number) as [startMs: number, amount: number]);
+  return slots
+    .filter(([, amount]) => amount > 0)
+    .sort(([one], [other]) => one - other)
+    .flat();
 }

@@ -32,7 +32,10 @@ export class ReplyDeadline {
    * @param name of a key of Redis
    * @param ask given the deadline, epoch ms; '' before the first reply. The reply begins with the time it was made
    */
-  async asked(name: string, ask: (untilMs: number | '') => Promise<number[]>): Promise<number[]> {
+  async asked<Reply extends readonly unknown[]>(
+    name: string,
+    ask: (untilMs: number | '') => Promise<Reply>,
+  ): Promise<Reply> {
     const node = nodeOf(this.#client, name);
     const sentMs = this.#clock.steadyMs();
     const aheadMs = this.#aheadMs.get(node);

@@ -19,24 +19,24 @@ export interface LimitWindow {
   /** Of a sliding window: at most 24 hours. */
   windowMs: number;
   /**
-   * `sliding`: the last `windowMs`, approximated by two buckets, the older one weighted by how much of it still
-   * overlaps. `calendar`: from `startMs`, a bucket of its own that starts at zero.
+   * `sliding`: the last `windowMs`, in slots of a 60th of it: what was taken counts whole until the end of its slot is `windowMs` old,
+   * so that no `windowMs`, wherever it begins, has more than the limit. `calendar`: from `startMs`, a bucket of its own that starts at zero.
    */
   kind: 'sliding' | 'calendar';
   /** Start of the calendar window, epoch ms; unused when sliding. */
   startMs?: number;
 }
 
-/** What `correct` and `seed` change: one bucket of a counter. */
+/** What `correct` and `seed` change: one slot or bucket of a counter, and with a seed the slots of a whole window. */
 export interface BucketChange extends Omit<LimitWindow, 'limit'> {
-  /** Sliding: any time within the bucket; absent: now. By the limiter's clock (`LimitDecision.atMs`), or the caller's where that is told. */
+  /** Sliding: any time within the slot, or the window of a seed, which begins at a multiple of its length; absent: now. By the limiter's clock (`LimitDecision.atMs`), or the caller's where that is told. */
   takenAtMs?: number;
 }
 
 export interface WindowState {
   key: string;
   limit: number;
-  /** After this decision, rounded up. */
+  /** After this decision. */
   used: number;
   /** Until the window has room again for one; 0 when it has. Until it is empty when it was refused for more. */
   resetMs: number;
@@ -55,7 +55,10 @@ export interface LimitDecision {
   begun: boolean[];
   /** Index of the window that refused, and of several the one that refuses longest; null when allowed. */
   refusedBy: number | null;
-  /** How long until the refusing window would allow it; 0 when allowed, null when never (amount > limit). */
+  /**
+   * How long until the refusing window would allow it, if nothing else happens; 0 when allowed, null when never (amount > limit). Of a
+   * sliding one at most its length and a slot, unless a clock was set back.
+   */
   retryAfterMs: number | null;
 }
 
@@ -66,13 +69,14 @@ export interface RateLimiter {
    */
   take(windows: readonly LimitWindow[], nowMs?: number): Promise<LimitDecision>;
   /**
-   * Adds `amount` (negative: a refund) to the bucket it was taken from, never below zero. A bucket that no window
+   * Adds `amount` (negative: a refund) to the slot or bucket it was taken from, never below zero. One that no window
    * counts any more stays as it is.
    * @param nowMs by the caller's clock, where `takenAtMs` is of that
    */
   correct(changes: readonly BucketChange[], nowMs?: number): Promise<void>;
   /**
-   * Raises what this gateway has taken to at least `amount`: restores from stored sums what a restart forgot, and may be repeated.
+   * Raises what this gateway has taken to at least `amount`: restores from stored sums what a restart forgot, and may be repeated. What
+   * was spent of a sliding window counts as spent evenly.
    * @param nowMs by the caller's clock, which `takenAtMs` is of; the limiter's need not be the same
    */
   seed(changes: readonly BucketChange[], nowMs: number): Promise<void>;

@@ -1,14 +1,5 @@
 export { applyPolicyPatch, defaultPolicy } from './agent-policy.js';
 export { isWithinAllowedHours, nextAllowedMs } from './allowed-hours.js';
-export {
-  type Buckets,
-  bucketStart,
-  CALENDAR_GRACE_MS,
-  checkAmount,
-  checkWindow,
-  describeDecision,
-  stateOf,
-} from './bucket-arithmetic.js';
 export { costMicroUsd, estimateUsage, OUTPUT_TOKENS_ESTIMATE, usageParts } from './cost.js';
 export { DEFAULT_PRICES } from './default-prices.js';
 export { findPrice } from './find-price.js';
@@ -40,3 +31,12 @@ export {
   type SessionCharge,
   type SessionUse,
 } from './session-caps.js';
+export {
+  CALENDAR_GRACE_MS,
+  type Counted,
+  checkAmount,
+  checkWindow,
+  describeDecision,
+  SLOTS_PER_WINDOW,
+  stateOf,
+} from './slot-arithmetic.js';

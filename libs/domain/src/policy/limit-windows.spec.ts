@@ -99,7 +99,7 @@ describe('corrections', () => {
     clock.advance(90_000);
     limiter.takeNow(limitWindows(AGENT, LIMITS, ESTIMATE, clock.nowMs()));
     limiter.correctNow(corrections(first, NOTHING_USED, atMs));
-    // The older minute and the older hour are given back what they held: only the second call is left anywhere.
+    // The minute and the hour are given back what they held: only the second call is left anywhere.
     expect(await usedOf(limiter, clock.nowMs())).toEqual([1, 1_200, 4_000, 4_000, 4_000]);
   });
 });
@@ -114,7 +114,7 @@ describe('budgetSeeds', () => {
       LIMITS,
       [
         { hourMs: hour(31, 12), costMicroUsd: 1 },
-        { hourMs: hour(31, 11), costMicroUsd: 20 },
+        { hourMs: hour(31, 11), costMicroUsd: 120 },
         { hourMs: hour(31, 0), costMicroUsd: 300 },
         { hourMs: hour(30, 23), costMicroUsd: 4_000 },
         { hourMs: hour(1, 0), costMicroUsd: 50_000 },
@@ -125,7 +125,7 @@ describe('budgetSeeds', () => {
     expect(seeds.at(-1)).toMatchObject({ startMs: hour(1, 0), windowMs: 31 * 24 * 3_600_000 });
     await limiter.seed(seeds);
     const looks = await limiter.look(limitWindows(AGENT, LIMITS, ESTIMATE, clock.nowMs()));
-    expect(looks.map(({ used }) => used)).toEqual([0, 0, 1 + 10, 321, 54_321]);
+    expect(looks.map(({ used }) => used)).toEqual([0, 0, 1 + 60, 421, 54_421]);
   });
 
   it('have nothing to say of an agent that spent nothing', () => {

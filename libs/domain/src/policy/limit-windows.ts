@@ -10,7 +10,7 @@ import {
   NO_LIMITS,
 } from '#contracts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#kernel';
-import { bucketStart } from './bucket-arithmetic.js';
+import { bucketStart } from './slot-arithmetic.js';
 
 export const LIMIT_NAMES = [
   'requests_per_minute',
@@ -92,10 +92,10 @@ export function limitWindows(
 }
 
 /**
- * What the limiter must be told once a call is over: the difference to what was taken, for the buckets it was taken
+ * What the limiter must be told once a call is over: the difference to what was taken, for the time it was taken
  * from, whatever day it is by now. Empty when the estimate was right.
  * @param windows as they were taken
- * @param takenAtMs `LimitDecision.atMs`; absent: sliding windows are corrected in the bucket of now
+ * @param takenAtMs `LimitDecision.atMs`; absent: sliding windows are corrected in the slot of now
  */
 export function corrections(
   windows: readonly NamedWindow[],

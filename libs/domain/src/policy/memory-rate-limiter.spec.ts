@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { LimitWindow } from '#contracts';
 import { FakeClock } from '#testing';
-import { SLIDING_WINDOW_MS_MAX } from './bucket-arithmetic.js';
 import { MemoryRateLimiter } from './memory-rate-limiter.js';
+import { SLIDING_WINDOW_MS_MAX } from './slot-arithmetic.js';
 
 const minute = (key: string, limit = 1): LimitWindow => ({
   key,
@@ -17,7 +17,7 @@ describe('the counters in memory', () => {
     const clock = new FakeClock();
     const limiter = new MemoryRateLimiter({ clock });
     for (let agent = 0; agent < 1_000; agent += 1) limiter.takeNow([minute(`old-${agent}`)]);
-    clock.advance(120_000);
+    clock.advance(61_000);
     for (let agent = 0; agent < 400; agent += 1) limiter.takeNow([minute(`new-${agent}`)]);
     expect(limiter.counterCount).toBe(400);
     expect(limiter.evictedCount).toBe(0);
@@ -32,7 +32,7 @@ describe('the counters in memory', () => {
     };
     limiter.takeNow([minute('used', 2)]);
     limiter.takeNow([day]);
-    clock.advance(119_000);
+    clock.advance(60_000);
     limiter.takeNow([minute('used', 2)]);
     clock.advance(2_000);
     others('soon');
@@ -115,7 +115,7 @@ describe('the counters in memory', () => {
     expect(limiter.takeNow([never, minute('full')])).toMatchObject({ refusedBy: 0, retryAfterMs: null });
     expect(limiter.takeNow([minute('full'), never])).toMatchObject({ refusedBy: 1, retryAfterMs: null });
     const full = minute('full');
-    expect(limiter.takeNow([full, { ...full }])).toMatchObject({ refusedBy: 0, retryAfterMs: 120_000 });
+    expect(limiter.takeNow([full, { ...full }])).toMatchObject({ refusedBy: 0, retryAfterMs: 61_000 });
     const half = { ...minute('half', 3), amount: 2 };
     expect(limiter.takeNow([half, { ...half }])).toMatchObject({ refusedBy: 1, retryAfterMs: 1 });
   });
@@ -168,7 +168,7 @@ describe('the counters in memory', () => {
     expect(limiter.takeNow([minute('a')])).toMatchObject({
       allowed: false,
       refusedBy: 0,
-      retryAfterMs: 120_000,
+      retryAfterMs: 61_000,
     });
     limiter.correctNow([{ ...minute('a'), amount: -1 }]);
     expect(limiter.takeNow([minute('a')]).allowed).toBe(true);

@@ -5,24 +5,29 @@
  */
 import type { BucketChange, LimitDecision, LimitWindow, RateLimiter, WindowState } from '#contracts';
 import type { Clock } from '#kernel';
+import { FairCounters } from './fair-counters.js';
+import { seedShares } from './seed-shares.js';
 import {
-  type Buckets,
   bucketStart,
   CALENDAR_GRACE_MS,
+  type Counted,
   checkAmount,
   checkWindow,
   describeDecision,
+  reachMsOf,
+  slidingLifeMs,
+  slotMsOf,
   stateOf,
-  usedAt,
-} from './bucket-arithmetic.js';
-import { FairCounters } from './fair-counters.js';
+} from './slot-arithmetic.js';
 
 /** Five for each of 100,000 agents. */
 const COUNTER_COUNT_MAX = 500_000;
 
-interface Counter extends Buckets {
-  /** Calendar: start of the bucket in `previous`, which is kept for late corrections only and never counted. */
-  previousStartMs: number;
+interface Counter extends Counted {
+  /** Of a calendar window: its bucket and the one before, which is kept for late corrections only and never counted. */
+  slots: number[];
+  /** Of the slot or the bucket of now, as of which `used` is. */
+  startMs: number;
   expiresMs: number;
   /** Nobody has taken from it since it was empty, or a clock came back to its bucket: what it had held before may be lost. */
   isUntaken: boolean;
@@ -74,23 +79,24 @@ export class MemoryRateLimiter implements RateLimiter {
     const begun: boolean[] = [];
     for (let index = 0; index < windows.length; index += 1) {
       const window = windows[index] as LimitWindow;
-      const counter = setBack(this.#current(window, nowMs), window, nowMs);
-      const used = usedAt(counter, window, nowMs);
-      const refuses = used + window.amount > window.limit;
+      const { amount } = window;
+      const startMs = startOf(window, nowMs);
+      const counter = setBack(this.#current(window, startMs, nowMs), window, startMs);
+      const refuses = counter.used + amount > window.limit;
       taken[index] = counter;
       refused[index] = refuses;
-      counter.isUntaken ||= used === 0;
+      counter.isUntaken ||= counter.used === 0;
       begun.push(counter.isUntaken);
       if (refuses) isAllowed = false;
       // Taken at once, so that a second window of the same key sees it.
-      else counter.current += window.amount;
+      else add(counter, window, startMs, amount);
     }
     for (let index = 0; index < windows.length; index += 1) {
       const counter = taken[index] as Counter;
-      const { amount } = windows[index] as LimitWindow;
+      const window = windows[index] as LimitWindow;
       if (isAllowed) {
-        if (amount > 0) counter.isUntaken = false;
-      } else if (!refused[index]) counter.current -= amount;
+        if (window.amount > 0) counter.isUntaken = false;
+      } else if (!refused[index]) add(counter, window, startOf(window, nowMs), -window.amount);
     }
     return describeDecision(windows, taken, begun, isAllowed ? null : refused, nowMs);
   }
@@ -101,14 +107,21 @@ export class MemoryRateLimiter implements RateLimiter {
 
   /** Hot path. @throws RangeError */
   correctNow(changes: readonly BucketChange[]): void {
-    this.#change(changes, (counter, bucket, amount) => {
-      counter[bucket] = Math.max(0, counter[bucket] + amount);
+    this.#change(changes, (counter, change, nowMs) => {
+      const startMs = startOf(change, change.takenAtMs ?? nowMs);
+      // What a clock that was ahead took may count as taken since.
+      add(counter, change, Math.min(startMs, counter.startMs), change.amount);
     });
   }
 
   async seed(changes: readonly BucketChange[]): Promise<void> {
-    this.#change(changes, (counter, bucket, amount) => {
-      counter[bucket] = Math.max(counter[bucket], amount);
+    this.#change(changes, (counter, change, nowMs) => {
+      const { kind, amount } = change;
+      if (kind === 'sliding')
+        for (const [startMs, share] of seedShares(counter, change, nowMs))
+          add(counter, change, startMs, share);
+      else if (change.startMs === counter.startMs)
+        add(counter, change, counter.startMs, Math.max(0, amount - counter.used));
       if (amount > 0) counter.isUntaken = false;
     });
   }
@@ -120,82 +133,119 @@ export class MemoryRateLimiter implements RateLimiter {
       const known = this.#counters.get(window.key);
       const startMs = startOf(window, nowMs);
       const counter =
-        known === undefined ? fresh(startMs, window.windowMs, 0) : rolled({ ...known }, window, startMs);
-      return stateOf(window, setBack(counter, window, nowMs), 0, nowMs);
+        known === undefined
+          ? fresh(startMs, 0)
+          : rolled({ ...known, slots: [...known.slots] }, window, startMs);
+      return stateOf(window, setBack(counter, window, startMs), 0, nowMs);
     });
   }
 
   #change(
     changes: readonly BucketChange[],
-    apply: (counter: Counter, bucket: 'current' | 'previous', amount: number) => void,
+    apply: (counter: Counter, change: BucketChange, nowMs: number) => void,
   ): void {
     const nowMs = this.#clock.nowMs();
     for (const change of changes) {
       checkWindow(change);
       checkAmount(change.amount, Number.MIN_SAFE_INTEGER);
-      const { kind, windowMs } = change;
-      const startMs =
-        kind === 'calendar' ? startOf(change, nowMs) : bucketStart(change.takenAtMs ?? nowMs, windowMs);
       if (this.#counters.get(change.key) === undefined && change.amount <= 0) continue;
-      const counter = this.#current(change, nowMs);
-      counter.isUntaken ||= usedAt(counter, change, nowMs) === 0;
-      if (startMs >= counter.startMs) apply(counter, 'current', change.amount);
-      else if (startMs === counter.previousStartMs) apply(counter, 'previous', change.amount);
+      const counter = this.#current(change, startOf(change, nowMs), nowMs);
+      counter.isUntaken ||= counter.used === 0;
+      apply(counter, change, nowMs);
     }
   }
 
-  /** The counter with its bucket of now in `current`; a new one if there is none. */
-  #current(place: Place, nowMs: number): Counter {
-    const startMs = startOf(place, nowMs);
-    const expiresMs =
-      startMs + (place.kind === 'sliding' ? 2 * place.windowMs : place.windowMs + CALENDAR_GRACE_MS);
-    let counter = this.#counters.get(place.key);
-    if (counter === undefined) {
-      counter = fresh(startMs, place.windowMs, expiresMs);
+  /** The counter as of the slot or bucket that begins at `startMs`; a new one if there is none. */
+  #current(place: Place, startMs: number, nowMs: number): Counter {
+    const known = this.#counters.get(place.key);
+    if (known?.startMs === startMs) return known;
+    const { kind, windowMs } = place;
+    const expiresMs = startMs + (kind === 'sliding' ? slidingLifeMs(windowMs) : windowMs + CALENDAR_GRACE_MS);
+    if (known === undefined) {
+      const counter = fresh(startMs, expiresMs);
       this.#counters.add(place.key, counter, nowMs);
       return counter;
     }
-    if (expiresMs > counter.expiresMs) counter.expiresMs = expiresMs;
-    return rolled(counter, place, startMs);
+    if (expiresMs > known.expiresMs) known.expiresMs = expiresMs;
+    return rolled(known, place, startMs);
   }
 }
 
-const fresh = (startMs: number, windowMs: number, expiresMs: number): Counter => ({
+const fresh = (startMs: number, expiresMs: number): Counter => ({
+  used: 0,
+  slots: [],
   startMs,
-  current: 0,
-  previous: 0,
-  previousStartMs: startMs - windowMs,
   expiresMs,
   isUntaken: true,
 });
 
-/** Where the bucket of now begins, by what the window says. */
-const startOf = ({ kind, windowMs, startMs }: Omit<Place, 'key'>, nowMs: number): number =>
-  kind === 'calendar' ? (startMs as number) : bucketStart(nowMs, windowMs);
+/** Where the slot, or by what the window says the bucket, of a time begins. */
+const startOf = ({ kind, windowMs, startMs }: Omit<Place, 'key'>, atMs: number): number =>
+  kind === 'calendar' ? (startMs as number) : bucketStart(atMs, slotMsOf(windowMs));
 
-/** Moves the counter on to a later bucket; one that stands there already, or further on, stays. */
+/** Moves the counter on to a later slot or bucket; one that stands there already, or further on, stays. */
 function rolled(counter: Counter, { kind, windowMs }: Omit<Place, 'key'>, startMs: number): Counter {
   if (startMs <= counter.startMs) return counter;
-  const isNext = kind === 'calendar' || startMs === counter.startMs + windowMs;
-  counter.previous = isNext ? counter.current : 0;
-  counter.previousStartMs = isNext ? counter.startMs : startMs - windowMs;
-  counter.current = 0;
   counter.startMs = startMs;
+  const { slots } = counter;
+  let left = 0;
+  if (kind === 'calendar') {
+    counter.used = 0;
+    left = Math.max(0, slots.length - 2);
+  } else {
+    const oldestMs = startMs - reachMsOf(windowMs);
+    for (; left < slots.length && (slots[left] as number) < oldestMs; left += 2)
+      counter.used -= slots[left + 1] as number;
+  }
+  if (left > 0) dropFirst(slots, left);
   return counter;
 }
 
+/** In place, for a busy agent's counter loses one slot whenever it gains one. */
+function dropFirst(slots: number[], count: number): void {
+  const kept = slots.length - count;
+  for (let at = 0; at < kept; at += 1) slots[at] = slots[at + count] as number;
+  for (let dropped = 0; dropped < count; dropped += 1) slots.pop();
+}
+
 /**
- * To a bucket that had been left by a clock that was wrong: what was used by that clock was used in this bucket. A sliding one waits
- * for a clock that gets there within a window, and counts all of it until then.
+ * To a bucket that had been left by a clock that was wrong: all that is known was used in this one. A sliding one waits for a clock
+ * that gets there within a window, and counts all of it until then.
  */
-function setBack(counter: Counter, place: Omit<Place, 'key'>, nowMs: number): Counter {
-  const startMs = startOf(place, nowMs);
-  const waitsFor = place.kind === 'sliding' ? place.windowMs : 0;
-  if (counter.startMs - startMs <= waitsFor) return counter;
-  if (startMs === counter.previousStartMs) counter.current += counter.previous;
-  counter.previous = 0;
-  counter.previousStartMs = startMs - place.windowMs;
+function setBack(counter: Counter, { kind, windowMs }: Omit<Place, 'key'>, startMs: number): Counter {
+  if (counter.startMs - startMs <= (kind === 'sliding' ? windowMs : 0)) return counter;
+  const { slots } = counter;
+  counter.used = 0;
+  for (let at = 1; at < slots.length; at += 2) counter.used += slots[at] as number;
+  counter.slots = counter.used > 0 ? [startMs, counter.used] : [];
   counter.startMs = startMs;
   counter.isUntaken = true;
   return counter;
+}
+
+/** Changes what was taken in a slot or bucket, never to below zero; none that counts no more is begun. */
+function add(
+  counter: Counter,
+  { kind, windowMs }: Omit<Place, 'key'>,
+  startMs: number,
+  amount: number,
+): void {
+  const { slots } = counter;
+  let at = slots.length - 2;
+  while (at >= 0 && (slots[at] as number) > startMs) at -= 2;
+  let change = amount;
+  if (at >= 0 && slots[at] === startMs) {
+    const before = slots[at + 1] as number;
+    change = Math.max(-before, amount);
+    if (before + change > 0) slots[at + 1] = before + change;
+    else slots.splice(at, 2);
+  } else {
+    const oldestMs = kind === 'calendar' ? counter.startMs : counter.startMs - reachMsOf(windowMs);
+    if (amount <= 0 || startMs < oldestMs) return;
+    // No larger than it is: most agents have one.
+    if (slots.length === 0) counter.slots = [startMs, amount];
+    else if (at + 2 === slots.length) slots.push(startMs, amount);
+    else slots.splice(at + 2, 0, startMs, amount);
+  }
+  if (kind === 'sliding' || startMs === counter.startMs) counter.used += change;
 }
