@@ -38,5 +38,6 @@ export {
   checkWindow,
   describeDecision,
   SLOTS_PER_WINDOW,
+  slidingLifeMs,
   stateOf,
 } from './slot-arithmetic.js';

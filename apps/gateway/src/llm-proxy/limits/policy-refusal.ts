@@ -1,9 +1,11 @@
 /** A refusal in the name of an agent's policy. */
 import type { CallDecision, ErrorCode } from '#contracts';
+import { slidingLifeMs } from '#domain/policy';
+import { MINUTE_MS } from '#kernel';
 import type { Verdict } from '../proxy-call.js';
 
-/** A client told to wait longer than this had better not wait. */
-const RETRY_WITHIN_MS = 60_000;
+/** A client told to wait longer than for a minute's limit had better not wait. */
+const RETRY_WITHIN_MS = slidingLifeMs(MINUTE_MS);
 
 /** @param retryAfterMs null: no waiting helps */
 export const policyRefusal = (

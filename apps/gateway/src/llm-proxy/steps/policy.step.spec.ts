@@ -577,3 +577,22 @@ describe('a session that may have called before anybody counted', () => {
     });
   });
 });
+
+test('who is refused by the minute is told to try again, though it waits until the end of the second in which the minute is over', () => {
+  const clock = new FakeClock();
+  const policy = { ...POLICY, requests_per_minute: 1 };
+  const step = policyStep({ ...usualParts(clock), agents: { restriction: () => policy } });
+  expect(step.run?.(newCall())).toBeUndefined();
+  expect(step.run?.(newCall())).toMatchObject({ shouldRetry: true, retryAfterSeconds: 61 });
+  clock.advance(61_000);
+  expect(step.run?.(newCall())).toBeUndefined();
+});
+
+test('who is refused until the day is over is not', () => {
+  const clock = new FakeClock();
+  const parts = { ...usualParts(clock), onOverBudget: () => {} };
+  const policy = { ...POLICY, budget_day_usd: 0.0001 + ESTIMATED / 1e6 };
+  const step = policyStep({ ...parts, agents: { restriction: () => policy } });
+  expect(step.run?.(newCall())).toBeUndefined();
+  expect(step.run?.(newCall())).toMatchObject({ shouldRetry: false, retryAfterSeconds: 12 * 3_600 });
+});
