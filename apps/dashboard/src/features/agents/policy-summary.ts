@@ -1,6 +1,6 @@
 /** An agent's policy in a line of the list, without the budgets, which stand beside what is spent of them. Pure. */
 import { type AgentPolicy, CACHE_POLICY_DEFAULT, SEMANTIC_LOOP_POLICY_DEFAULT } from '#contracts';
-import { formatCount, formatTokens, formatUsd } from '../../ui/format';
+import { formatCount, formatTokens, formatUsd, plural } from '../../ui/format';
 import { describeHours } from './policy-form';
 
 /** "" where nothing but budgets is set. */
@@ -8,12 +8,12 @@ export function policySummary(policy: AgentPolicy): string {
   const { requests_per_minute, tokens_per_minute, allowed_hours, semantic_loop, cache } = policy;
   const { session_calls_max, session_cost_usd_max, session_minutes_max } = policy;
   const perSession = [
-    session_calls_max !== null && `${formatCount(session_calls_max)} calls`,
+    session_calls_max !== null && plural(session_calls_max, 'call'),
     session_cost_usd_max !== null && formatUsd(session_cost_usd_max),
     session_minutes_max !== null && `${formatCount(session_minutes_max)} min`,
   ].filter((part) => part !== false);
   const parts = [
-    requests_per_minute !== null && `${formatCount(requests_per_minute)} calls/min`,
+    requests_per_minute !== null && `${plural(requests_per_minute, 'call')}/min`,
     tokens_per_minute !== null && `${formatTokens(tokens_per_minute)} tokens/min`,
     perSession.length > 0 && `a session ${perSession.join(', ')}`,
     allowed_hours !== null && describeHours(allowed_hours),

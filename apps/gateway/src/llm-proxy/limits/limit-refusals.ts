@@ -4,11 +4,11 @@ import type { LimitName, SessionCap } from '#domain/policy';
 import type { Verdict } from '../proxy-call.js';
 import { policyRefusal } from './policy-refusal.js';
 
-/** What a session costs is told in no figure, as budgets are not: an agent need not know what it may cost. */
+/** What a session may cost is told in no figure, as budgets are not: an agent need not know it. */
 const CAP_TEXTS: Record<SessionCap, (max: number) => string> = {
-  session_calls_max: (max) => `${max} calls`,
-  session_cost_usd_max: () => 'cost',
-  session_minutes_max: (max) => `${max} minutes`,
+  session_calls_max: (max) => `calls (session_calls_max: ${max})`,
+  session_cost_usd_max: () => 'cost (session_cost_usd_max)',
+  session_minutes_max: (max) => `time (session_minutes_max: ${max})`,
 };
 
 /** A cap of its session would be passed. */
@@ -16,7 +16,7 @@ export const capped = (cap: SessionCap, policy: Pick<AgentPolicy, SessionCap>): 
   policyRefusal(
     'session_capped',
     'session_capped',
-    `This session has reached its cap of ${CAP_TEXTS[cap](policy[cap] ?? 0)} (${cap}). Another session begins anew; an operator can raise the cap.`,
+    `This session has reached its cap on ${CAP_TEXTS[cap](policy[cap] ?? 0)}. Another session begins anew; an operator can raise the cap.`,
     null,
   );
 
@@ -41,8 +41,8 @@ export function limited(
       'rate_limited',
       'rate_limited',
       retryAfterMs === null
-        ? `This call may take more than this agent's limit of ${limit} ${text}. ${BOUND_IT}`
-        : `This agent has reached its limit of ${limit} ${text}. Try again in ${Math.ceil(retryAfterMs / 1_000)} s.`,
+        ? `This call may take more than this agent's limit of ${text} (${limit}). ${BOUND_IT}`
+        : `This agent has reached its limit of ${text} (${limit}). Try again in ${Math.ceil(retryAfterMs / 1_000)} s.`,
       retryAfterMs,
     );
   return policyRefusal(

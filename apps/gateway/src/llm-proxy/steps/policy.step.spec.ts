@@ -448,10 +448,10 @@ test('a refusal says the limit, and what helps', () => {
     return verdict && 'detail' in verdict ? verdict.detail : undefined;
   };
   expect(refusalOf({ requests_per_minute: 1 })).toMatch(
-    /^This agent has reached its limit of 1 requests per minute\. Try again in \d+ s\.$/,
+    /^This agent has reached its limit of requests per minute \(1\)\. Try again in \d+ s\.$/,
   );
   expect(refusalOf({ session_calls_max: 1 })).toBe(
-    'This session has reached its cap of 1 calls (session_calls_max). Another session begins anew; an operator can raise the cap.',
+    'This session has reached its cap on calls (session_calls_max: 1). Another session begins anew; an operator can raise the cap.',
   );
 });
 
