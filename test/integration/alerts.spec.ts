@@ -212,15 +212,25 @@ describe('a receiver in trouble', () => {
 
 describe('an address inside', () => {
   it.each([
-    ['127.0.0.1', () => receive()],
-    ['localhost', () => receive()],
-    ['2130706433', () => receive()],
-    ['[::1]', () => receive()],
-    ['169.254.169.254', null],
-  ])('%s is refused unless it is allowed, in a test and in a delivery', async (host, start) => {
-    const receiver = await start?.();
-    const port = receiver === undefined ? '80' : new URL(receiver.url).port;
-    const { channel } = await createChannel(`http://${host}:${port}/`, { allow_private: false });
+    ['127.0.0.1', false],
+    ['2130706433', false],
+    ['[::1]', false],
+    ['10.1.2.3', false],
+    ['169.254.169.254', false],
+    ['169.254.169.254', true],
+  ])('%s is refused at once where private ones are allowed: %j', async (host, allow_private) => {
+    const body = { kind: 'webhook', name: 'Inside', url: `http://${host}/`, allow_private };
+    const refused = await gateway.operator('POST', '/v1/alert-channels', body);
+    expect([refused.status, refused.body.fields]).toEqual([422, ['url']]);
+    expect(refused.body.detail).toMatch(
+      allow_private ? /^url: .*no channel may reach/ : /^url: .*set allow_private/,
+    );
+  });
+
+  it('a name that leads there is refused unless it is allowed, in a test and in a delivery', async () => {
+    const receiver = await receive();
+    const url = `http://localhost:${new URL(receiver.url).port}/`;
+    const { channel } = await createChannel(url, { allow_private: false });
     expect(await sendTest(channel.channel_id)).toMatchObject({
       status: 'failed',
       detail: expect.stringMatching(/^Not delivered: refused: its address is private/),
@@ -229,7 +239,7 @@ describe('an address inside', () => {
     await loop();
     const dead = await delivery((one) => one.channel_id === channel.channel_id && one.state === 'dead');
     expect(dead.last_error).toMatch(/^refused/);
-    expect(receiver?.received ?? []).toEqual([]);
+    expect(receiver.received).toEqual([]);
   });
 
   it('is reached where that is allowed', async () => {

@@ -2,6 +2,7 @@
  * Channels as operators see and change them: of their tenant only, audited, secrets going in and not coming out. A
  * password is never sent to another server than the one it was given for.
  */
+import { isIP } from 'node:net';
 import {
   type AlertChannel,
   type AlertChannelBody,
@@ -12,8 +13,15 @@ import {
   type OperatorPrincipal,
   type SecretBox,
 } from '#contracts';
-import { type SendOutcome, testNotice } from '#domain/alerts';
-import { type ChangeQueue, type Clock, changesOf, type IdSource } from '#kernel';
+import { isPublicAddress, type SendOutcome, testNotice } from '#domain/alerts';
+import {
+  bareAddress,
+  type ChangeQueue,
+  type Clock,
+  changesOf,
+  type IdSource,
+  isMetadataAddress,
+} from '#kernel';
 import type { SettingsAudit } from '../auth/settings-audit.js';
 import { parseFields } from '../errors/field-errors.js';
 import { FairShare } from '../fair-share.js';
@@ -67,6 +75,7 @@ export class ChannelDesk {
         throw new ObservatoryError('invalid_fields', detail);
       }
       requirePlainUrl(given);
+      requirePermitted(given);
       const isUnsigned = given.kind === 'webhook' && given.secret === undefined;
       const secret = isUnsigned ? `obs_sign_${ids.next(SIGNING_SECRET_BYTES)}` : null;
       const body = given.kind === 'webhook' && secret !== null ? { ...given, secret } : given;
@@ -97,6 +106,7 @@ export class ChannelDesk {
         Object.fromEntries(merged.filter(([, value]) => value !== null && value !== undefined)),
       );
       requirePlainUrl(body);
+      requirePermitted(body);
       const changed = Object.keys(changesOf(patch, current ?? {}));
       if (changed.length === 0) return this.#shown(record);
       const channel = await this.#save(by, 'alert_channel.update', body, record, changed);
@@ -195,6 +205,19 @@ function requirePlainUrl(body: AlertChannelBody): void {
   if (username === '' && password === '') return;
   const detail = 'url: a user or password in the address is not sent; a webhook is signed instead.';
   throw new ObservatoryError('invalid_fields', detail, { fields: ['url'] });
+}
+
+/** A name is looked up at each delivery, and may lead elsewhere by then; an address to which none can go is told at once. */
+function requirePermitted(body: AlertChannelBody): void {
+  const [field, host] =
+    body.kind === 'email' ? ['smtp_host', body.smtp_host] : ['url', new URL(body.url).hostname];
+  const address = bareAddress(host);
+  if (isIP(address) === 0) return;
+  if (body.allow_private ? !isMetadataAddress(address) : isPublicAddress(address)) return;
+  const detail = body.allow_private
+    ? `${field}: ${address} is link-local or a metadata service, which no channel may reach.`
+    : `${field}: ${address} is private, loopback, link-local or reserved; set allow_private if that is meant.`;
+  throw new ObservatoryError('invalid_fields', detail, { fields: [field] });
 }
 
 /** Whoever may change a channel may not have its password sent to a server of their own. */
