@@ -1,22 +1,25 @@
 /** What the kill switch remembers of an answer: its text and its tool calls, without ids, timestamps and usage. */
 import type { LlmAnswer } from '#contracts';
 import { type Fingerprint, fingerprint, isSimilar } from './fingerprint.js';
-import { toolCallKey } from './tool-call-key.js';
+import { keyOfText, toolCallText } from './tool-call-key.js';
 
 export interface AnswerPrint {
   /** Normalised; null without text. */
   readonly text: Fingerprint | null;
-  /** Names and arguments, normalised; null without calls. Apart from the text, so that a long one cannot drown them. */
+  /** Names and arguments, these in order, normalised; null without calls. Apart from the text, so that a long one cannot drown them. */
   readonly calls: Fingerprint | null;
   /** In the order in which the model made them. */
   readonly callKeys: readonly string[];
 }
 
-export const answerPrint = ({ text, tool_calls }: LlmAnswer): AnswerPrint => ({
-  text: fingerprint(text),
-  calls: fingerprint(tool_calls.map((call) => `${call.name} ${call.arguments}`).join('\n')),
-  callKeys: tool_calls.map(toolCallKey),
-});
+export function answerPrint({ text, tool_calls }: LlmAnswer): AnswerPrint {
+  const callTexts = tool_calls.map(toolCallText);
+  return {
+    text: fingerprint(text),
+    calls: fingerprint(callTexts.join('\n')),
+    callKeys: callTexts.map(keyOfText),
+  };
+}
 
 export const isEmptyAnswer = ({ text, calls }: AnswerPrint): boolean => text === null && calls === null;
 

@@ -383,6 +383,20 @@ describe('KillSwitchWindows', () => {
       expect(run(9, () => step(ask('What is here?'), answer())).stoppedAt).toBe(6);
     });
 
+    it('[KS-7.5] are compared by the arguments of their calls, whatever the order of the keys', () => {
+      const made = (n: number) =>
+        call(
+          'search',
+          n % 2 === 0 ? { query: 'the order', limit: 'few' } : { limit: 'few', query: 'the order' },
+        );
+      const take = (n: number) =>
+        step(
+          n === 1 ? ask('Find the order') : results(came(made(n - 1), 'nothing found')),
+          says('', made(n)),
+        );
+      expect(run(9, take)).toEqual({ scores: [0, 0, 2.5, 7, 11.5], stoppedAt: 5 });
+    });
+
     it('[KS-7.5] differ by their calls, below however long a text', () => {
       const text = 'I will now think about this at great length. '.repeat(100);
       const names = ['ls', 'cat', 'grep', 'find', 'stat', 'head', 'tail', 'sort', 'uniq', 'wc'];
