@@ -71,7 +71,18 @@ export const incidentEvidenceSchema = z.object({
   prompt: z.string(),
   /** Text of its answer, redacted and cut; null while unanswered. */
   response: z.string().nullable(),
-  tool_calls: z.array(z.object({ name: z.string(), arguments: z.string(), result: z.string() })),
+  tool_calls: z.array(
+    z.object({
+      name: z.string(),
+      arguments: z.string(),
+      result: z.string(),
+      /**
+       * A call of the stopped turn, with a similar result, by all of both; of the stopped request itself none. Missing in
+       * incidents of before it was kept.
+       */
+      is_repeated: z.boolean().optional(),
+    }),
+  ),
   /** Why this request counts towards the score. */
   is_similar_prompt: z.boolean(),
   is_similar_response: z.boolean(),

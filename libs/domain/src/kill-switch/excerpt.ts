@@ -12,7 +12,7 @@ const EXCERPT_CHARS_MAX = 1_000;
 const CALL_CHARS_MAX = 300;
 const CALL_COUNT_MAX = 5;
 
-type ToolCalls = IncidentEvidence['tool_calls'];
+type ToolCalls = Omit<IncidentEvidence['tool_calls'][number], 'is_repeated'>[];
 
 export interface Excerpt {
   prompt: string;

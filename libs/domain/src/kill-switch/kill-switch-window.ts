@@ -19,7 +19,7 @@ import {
   promptPrint,
   type ResultPrint,
 } from './prompt-print.js';
-import { type StepMatch, scoreRequest } from './score.js';
+import { repeatedIndexes, type StepMatch, scoreRequest } from './score.js';
 
 /** One request as it comes to the kill switch. */
 export interface ObservedRequest {
@@ -60,6 +60,7 @@ interface Entry {
 }
 
 const NO_MATCH: StepMatch = { isSimilarPrompt: false, isSimilarResponse: false, repeatedToolCallCount: 0 };
+const NO_INDEXES: ReadonlySet<number> = new Set();
 const CROWD: StepMatch = { ...NO_MATCH, isSimilarPrompt: true };
 
 export class KillSwitchWindow {
@@ -191,12 +192,20 @@ export class KillSwitchWindow {
 
 const without = (ids: readonly string[], id: string): string[] => ids.filter((one) => one !== id);
 
-const evidenceOf = (entry: Entry, stopped: PromptPrint | null, match: StepMatch): IncidentEvidence => ({
-  call_id: entry.callIds[0] as string,
-  at_ms: entry.atMs,
-  ...redactedExcerpt(entry.excerpt),
-  is_similar_prompt: match.isSimilarPrompt,
-  is_similar_response: match.isSimilarResponse,
-  repeated_tool_call_count: match.repeatedToolCallCount,
-  prompt_distance: stopped === null ? null : promptDistance(entry.prompt, stopped),
-});
+function evidenceOf(entry: Entry, stopped: PromptPrint | null, match: StepMatch): IncidentEvidence {
+  const excerpt = redactedExcerpt(entry.excerpt);
+  const repeated =
+    stopped === null || match.repeatedToolCallCount === 0
+      ? NO_INDEXES
+      : repeatedIndexes(entry.prompt, stopped);
+  return {
+    call_id: entry.callIds[0] as string,
+    at_ms: entry.atMs,
+    ...excerpt,
+    tool_calls: excerpt.tool_calls.map((call, index) => ({ ...call, is_repeated: repeated.has(index) })),
+    is_similar_prompt: match.isSimilarPrompt,
+    is_similar_response: match.isSimilarResponse,
+    repeated_tool_call_count: match.repeatedToolCallCount,
+    prompt_distance: stopped === null ? null : promptDistance(entry.prompt, stopped),
+  };
+}

@@ -678,6 +678,33 @@ describe('KillSwitchWindows', () => {
       });
     });
 
+    it('[KS-9.2] marks the calls that the stopped turn repeats, as they were counted and not as they read', () => {
+      const long = 'x'.repeat(2_000);
+      const sorted = (n: number) =>
+        n % 2 === 0 ? { limit: 9, text: `${long} end` } : { text: `${long} end`, limit: 9 };
+      // The first call is another each time, behind the cut; the second is the same whatever the order of its keys.
+      const turn = (n: number) =>
+        results(
+          came(call('save', { text: `${long} ${n}` }), 'saved'),
+          came(call('save', sorted(n)), 'saved'),
+        );
+      let [n, decision] = [0, observe(ask('Save it.'))];
+      while (decision.kind === 'forward') decision = step(turn(++n), says('Saved.'));
+      const marks = decision.evidence.map(({ tool_calls }) => tool_calls.map((one) => one.is_repeated));
+      expect(marks).toEqual([[], ...Array(n - 1).fill([false, true]), [false, false]]);
+    });
+
+    it('[KS-9.2] marks no call that came back with something else', () => {
+      const [save, poll] = [call('save'), call('poll')];
+      const turn = (n: number) => results(came(poll, `${n} %`), came(save, 'saved'));
+      let [n, decision] = [0, observe(ask('Save it.'))];
+      while (decision.kind === 'forward') decision = step(turn(++n), says('Saved.'));
+      expect(decision.evidence[1]?.tool_calls).toMatchObject([
+        { name: 'poll', is_repeated: false },
+        { name: 'save', is_repeated: true },
+      ]);
+    });
+
     it('[KS-9.2] shows no part of a secret that lies across a cut', () => {
       const secret = 'postgres://app:canary-password@db and 4111111111111111';
       const across = (charsMax: number, from: number) => `${'a '.repeat(charsMax / 2 - from)}${secret} so on`;

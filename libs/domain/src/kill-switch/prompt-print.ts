@@ -29,6 +29,8 @@ import { toolCallKey } from './tool-call-key.js';
 const RESULT_COUNT_MAX = 64;
 
 export interface ResultPrint {
+  /** Which of the request's results it is. */
+  readonly index: number;
   /** Null where nobody knows which call it answers: then it is similar to nothing. */
   readonly callKey: string | null;
   /** Null for an empty result. */
@@ -55,6 +57,7 @@ export function promptPrint({ newest }: LlmRequest, madeCallKeys: readonly strin
   const areInOrder = madeCallKeys.length === results.length;
   const callKeyOf = keysOfCalls();
   const prints = results.slice(0, RESULT_COUNT_MAX).map((result, index) => ({
+    index,
     callKey: callKeyOf(result) ?? (areInOrder ? (madeCallKeys[index] ?? null) : null),
     result: rawFingerprint(withoutRunMarks(result.text)),
   }));

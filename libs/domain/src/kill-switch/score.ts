@@ -61,6 +61,14 @@ export function scoreRequest(
   return { breakdown: breakdownOf(matches, crowd), matches };
 }
 
+/** Which of an earlier request's results a stopped one repeats. @returns their `index` */
+export const repeatedIndexes = (earlier: PromptPrint, stopped: PromptPrint): ReadonlySet<number> =>
+  new Set(
+    earlier.results
+      .filter((call) => stopped.results.some((one) => isRepeatedCall(one, call)))
+      .map(({ index }) => index),
+  );
+
 function repeatedCallCount(earlier: readonly ResultPrint[], newest: readonly ResultPrint[]): number {
   let count = 0;
   for (const call of earlier) if (newest.some((one) => isRepeatedCall(one, call))) count += 1;

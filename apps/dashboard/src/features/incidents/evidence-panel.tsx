@@ -7,7 +7,7 @@ import { type ReactNode, useMemo } from 'react';
 import type { Incident, IncidentEvidence } from '#contracts';
 import { Badge, cx, EmptyState, formatScore, Panel, plural, RelativeTime, Switch } from '../../ui';
 import { EmphasisedText } from '../compared-texts/emphasised-text';
-import { type EvidenceView, pointsOf, toolCallKey, viewEvidence } from './score';
+import { type EvidenceView, isRepeatedCall, pointsOf, viewEvidence } from './score';
 
 interface EvidencePanelProps {
   incident: Incident;
@@ -175,10 +175,7 @@ function ToolCalls({ evidence, view, isStopped }: Required<EvidenceProps>) {
   return (
     <ul className="flex flex-col gap-1.5">
       {evidence.tool_calls.map((call, index) => {
-        const isRepeated =
-          !isStopped &&
-          evidence.repeated_tool_call_count > 0 &&
-          view.repeatedToolCalls.has(toolCallKey(call));
+        const isRepeated = !isStopped && evidence.repeated_tool_call_count > 0 && isRepeatedCall(call, view);
         return (
           <li
             // biome-ignore lint/suspicious/noArrayIndexKey: an immutable list; the same call may occur twice.

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { IncidentEvidence } from '#contracts';
-import { pointsOf, scoreTerms, viewEvidence } from './score';
+import { isRepeatedCall, pointsOf, scoreTerms, viewEvidence } from './score';
 
 const evidence = (over: Partial<IncidentEvidence>): IncidentEvidence => ({
   call_id: 'c',
@@ -40,10 +40,26 @@ describe('viewEvidence', () => {
     expect(view.stopped?.call_id).toBe('3');
     expect(view.earlier.map(({ call_id }) => call_id)).toEqual(['2', '1']);
     expect(view.referenceResponse).toBe('still on its way');
-    expect(view.repeatedToolCalls).toEqual(new Set(['find\0{}']));
+    expect(view.stoppedCalls).toEqual(new Set(['find\0{}']));
   });
 
   it('bears an incident without evidence', () => {
     expect(viewEvidence([])).toMatchObject({ stopped: undefined, earlier: [], referenceResponse: '' });
+  });
+});
+
+describe('isRepeatedCall', () => {
+  const found = { name: 'find', arguments: '{"a":1,"b":2}', result: 'none' };
+  const view = viewEvidence([evidence({ tool_calls: [found] })]);
+
+  it('is what the gateway says, which compares more than is shown', () => {
+    const reordered = { ...found, arguments: '{"b":2,"a":1}' };
+    expect(isRepeatedCall({ ...reordered, is_repeated: true }, view)).toBe(true);
+    expect(isRepeatedCall({ ...found, is_repeated: false }, view)).toBe(false);
+  });
+
+  it('goes by the texts in an incident of before the gateway said so', () => {
+    expect(isRepeatedCall(found, view)).toBe(true);
+    expect(isRepeatedCall({ ...found, arguments: '{}' }, view)).toBe(false);
   });
 });

@@ -41,12 +41,20 @@ export interface EvidenceView {
   earlier: IncidentEvidence[];
   /** The answer the similar ones are compared with: the latest one to a similar prompt; "" without one. */
   referenceResponse: string;
-  /** Calls of the stopped turn, as keys of `toolCallKey`. */
-  repeatedToolCalls: ReadonlySet<string>;
+  /** Calls of the stopped turn, as keys of `shownCallKey`. */
+  stoppedCalls: ReadonlySet<string>;
 }
 
-export const toolCallKey = (call: { name: string; arguments: string }): string =>
-  `${call.name}\0${call.arguments}`;
+type ToolCall = IncidentEvidence['tool_calls'][number];
+
+/**
+ * Whether the stopped turn repeats a call of an earlier request that counted for its calls. The gateway says so, which
+ * compared all of them; in an incident of before it did, what is shown of them is.
+ */
+export const isRepeatedCall = (call: ToolCall, { stoppedCalls }: EvidenceView): boolean =>
+  call.is_repeated ?? stoppedCalls.has(shownCallKey(call));
+
+const shownCallKey = (call: ToolCall): string => `${call.name}\0${call.arguments}`;
 
 /** @param evidence oldest first, the stopped request last */
 export function viewEvidence(evidence: readonly IncidentEvidence[]): EvidenceView {
@@ -57,6 +65,6 @@ export function viewEvidence(evidence: readonly IncidentEvidence[]): EvidenceVie
     stopped,
     earlier,
     referenceResponse: latest?.response ?? '',
-    repeatedToolCalls: new Set(stopped?.tool_calls.map(toolCallKey)),
+    stoppedCalls: new Set(stopped?.tool_calls.map(shownCallKey)),
   };
 }
