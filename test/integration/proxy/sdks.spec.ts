@@ -3,9 +3,10 @@ import { randomBytes } from 'node:crypto';
 import Anthropic from '@anthropic-ai/sdk';
 import { GoogleGenAI } from '@google/genai';
 import OpenAI, { AzureOpenAI } from 'openai';
-import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { LlmCall } from '#contracts';
 import { respondEvents, respondJson, ScriptedUpstream } from '#testing';
-import { AGENT_KEY } from '../start-gateway.js';
+import { AGENT_KEY, type RunningGateway, startGateway } from '../start-gateway.js';
 import { gateway, startOneGateway, upstream, upstreamsAt } from '../start-one-gateway.js';
 import { always, anthropic, gemini, openaiChat, VENDORS } from './vendors.js';
 
@@ -19,12 +20,23 @@ startOneGateway((origin) => ({
   OBSERVATORY_UPSTREAM_AZURE_URL: origin,
   OBSERVATORY_UPSTREAM_AZURE_KEY: VENDOR_KEY,
   OBSERVATORY_UPSTREAM_LOCAL_VLLM_URL: `${origin}/serve/v1`,
-  UPSTREAM_HEADERS_TIMEOUT_MS: '1500',
-  UPSTREAM_IDLE_TIMEOUT_MS: '1500',
 }));
+
+/** For the test that waits for its patience to end. */
+let hasty: RunningGateway;
+beforeAll(async () => {
+  const env = { ...upstreamsAt(upstream.origin, VENDOR_KEY), UPSTREAM_HEADERS_TIMEOUT_MS: '1500' };
+  hasty = await startGateway({ env });
+});
+afterAll(async () => {
+  expect(await hasty.stop()).toBe(0);
+});
 
 let serial = 0;
 const freshSession = () => ({ 'x-observatory-session': `sdk-${++serial}` });
+/** Newest first. */
+const callsIn = async (headers: ReturnType<typeof freshSession>, on = gateway): Promise<LlmCall[]> =>
+  (await on.operator('GET', `/v1/calls?session_id=${headers['x-observatory-session']}`)).body.items;
 
 describe.each(VENDORS)('$name', (vendor) => {
   test('answers as without the proxy', async () => {
@@ -41,13 +53,11 @@ describe.each(VENDORS)('$name', (vendor) => {
   });
 
   test('calls tools, whole and streamed', async () => {
-    upstream.script(always(vendor, { toolCall: { name: 'search', arguments: { query: 'weather' } } }));
-    expect((await vendor.ask(gateway.url, 'Search', { headers: freshSession() })).toolCalls).toEqual([
-      'search',
-    ]);
-    expect((await vendor.askStreaming(gateway.url, 'Search', { headers: freshSession() })).toolCalls).toEqual(
-      ['search'],
-    );
+    const toolCall = { name: 'search', arguments: { query: 'weather in "Zürich"', days: [1, 2] } };
+    upstream.script(always(vendor, { toolCall }));
+    const toolCalls = [{ ...toolCall, id: vendor.callId }];
+    for (const ask of [vendor.ask, vendor.askStreaming])
+      expect(await ask(gateway.url, 'Search', { headers: freshSession() })).toEqual({ text: '', toolCalls });
   });
 
   test("puts the gateway's key in and never sends the agent's", async () => {
@@ -101,6 +111,71 @@ describe.each(VENDORS)('$name', (vendor) => {
     await expect(vendor.ask(gateway.url, 'Wrong', { headers: freshSession() })).rejects.toMatchObject({
       status: 400,
     });
+  });
+
+  test('gets a 504 where the upstream takes too long, which its SDK tries again', async () => {
+    upstream.script((call, response, index) => {
+      if (index > 0) vendor.answer(call, response, { text: 'second try' });
+    });
+    const headers = freshSession();
+    const seen = await vendor.ask(hasty.url, 'Slow', { headers, maxRetries: 1 });
+    expect(seen.text).toBe('second try');
+    expect(upstream.calls).toHaveLength(2);
+    expect((await callsIn(headers, hasty)).map(({ status }) => status)).toEqual([200, 504]);
+  });
+
+  test('tries a 500 again by itself, and is recorded to do so where its SDK says so', async () => {
+    upstream.script((call, response, index) =>
+      index === 0
+        ? respondJson(response, 500, { error: { message: 'overloaded' } })
+        : vendor.answer(call, response, { text: 'fine' }),
+    );
+    const headers = freshSession();
+    const seen = await vendor.ask(gateway.url, 'Again', { headers, maxRetries: 2 });
+    expect(seen.text).toBe('fine');
+    // Google's says nothing of it.
+    const is_retry = vendor.upstream !== 'gemini';
+    expect(await callsIn(headers)).toMatchObject([
+      { status: 200, is_retry },
+      { status: 500, is_retry: false },
+    ]);
+  });
+
+  test('takes the upstream with it when it leaves mid-stream', async () => {
+    upstream.script(always(vendor, { text: 'and so it goes on', hangs: true }));
+    const headers = freshSession();
+    const leave = new AbortController();
+    const onText = () => leave.abort();
+    await expect(
+      vendor.askStreaming(gateway.url, 'Forever', { headers, signal: leave.signal, onText }),
+    ).rejects.toThrow();
+    expect(leave.signal.aborted).toBe(true);
+    await upstream.calls[0]?.aborted;
+    await expect.poll(() => callsIn(headers)).toMatchObject([{ decision: 'aborted', status: 499 }]);
+  });
+
+  test('sends 20 MB with an image, which arrive whole', async () => {
+    upstream.script(always(vendor, { text: 'big' }));
+    const image = randomBytes(15_000_000).toString('base64');
+    const seen = await vendor.ask(gateway.url, 'What is this?', { headers: freshSession(), image });
+    expect(seen.text).toBe('big');
+    expect(upstream.calls).toHaveLength(1);
+    expect(upstream.calls[0]?.body.length).toBeGreaterThan(20_000_000);
+    expect(upstream.calls[0]?.body.includes(image)).toBe(true);
+  });
+
+  test('gets thousands of stream events in order, and their usage is read', async () => {
+    // Seven characters each, as many as an event has.
+    const said = Array.from({ length: 5_000 }, (_, at) => `${at}`.padStart(6, '0').concat(','));
+    upstream.script(always(vendor, { text: said.join('') }));
+    const headers = freshSession();
+    const pieces: string[] = [];
+    const onText = (piece: string) => void pieces.push(piece);
+    await vendor.askStreaming(gateway.url, 'Count', { headers, onText });
+    expect(pieces).toEqual(said);
+    await expect
+      .poll(() => callsIn(headers))
+      .toMatchObject([{ usage: { input_tokens: 100, output_tokens: 20 } }]);
   });
 });
 
@@ -408,106 +483,9 @@ describe('bytes', () => {
     expect(upstream.calls[0]).toMatchObject({ method: 'PUT', url: '/serve/v1/audio/transcriptions' });
     expect(upstream.calls[0]?.headers.authorization).toBe('Bearer the-callers-own');
   });
-
-  test('a request of 20 MB arrives whole', async () => {
-    upstream.script(always(openaiChat, { text: 'big' }));
-    const image = `data:image/png;base64,${randomBytes(15_000_000).toString('base64')}`;
-    const client = new OpenAI({
-      baseURL: `${gateway.url}/proxy/openai/v1`,
-      apiKey: AGENT_KEY,
-      maxRetries: 0,
-    });
-    const answer = await client.chat.completions.create({
-      model: 'gpt-4o-mini',
-      messages: [
-        {
-          role: 'user',
-          content: [
-            { type: 'text', text: 'What is this?' },
-            { type: 'image_url', image_url: { url: image } },
-          ],
-        },
-      ],
-    });
-    expect(answer.choices[0]?.message.content).toBe('big');
-    expect(upstream.calls[0]?.body.length).toBeGreaterThan(20_000_000);
-  });
-
-  test('thousands of stream events arrive in order, and usage is read', async () => {
-    const count = 5_000;
-    upstream.script((_call, response) => {
-      const chunk = (delta: object, extra: object = {}) =>
-        `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'gpt-4o-mini', choices: [{ index: 0, delta, finish_reason: null }], ...extra })}\n\n`;
-      const events = Array.from({ length: count }, (_, at) => chunk({ content: `${at},` }));
-      return respondEvents(response, [
-        ...events,
-        chunk(
-          {},
-          { choices: [], usage: { prompt_tokens: 7, completion_tokens: count, total_tokens: count + 7 } },
-        ),
-        'data: [DONE]\n\n',
-      ]);
-    });
-    const client = new OpenAI({
-      baseURL: `${gateway.url}/proxy/openai/v1`,
-      apiKey: AGENT_KEY,
-      maxRetries: 0,
-    });
-    const headers = freshSession();
-    const stream = await client.chat.completions.create(
-      { model: 'gpt-4o-mini', stream: true, messages: [{ role: 'user', content: 'count' }] },
-      { headers },
-    );
-    let text = '';
-    for await (const chunk of stream) text += chunk.choices[0]?.delta.content ?? '';
-    expect(text).toBe(Array.from({ length: count }, (_, at) => `${at},`).join(''));
-    const { body } = await gateway.operator(
-      'GET',
-      `/v1/calls?session_id=${headers['x-observatory-session']}`,
-    );
-    expect(body.items[0].usage).toMatchObject({ input_tokens: 7, output_tokens: count });
-  });
 });
 
 describe('failures', () => {
-  test('a timeout of the upstream is a 504 that the SDK may retry', async () => {
-    upstream.script((_call, response, index) => {
-      if (index > 0)
-        respondJson(response, 200, {
-          id: 'c',
-          choices: [
-            { index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'second try' } },
-          ],
-        });
-    });
-    const seen = await openaiChat.ask(gateway.url, 'Slow', { headers: freshSession(), maxRetries: 1 });
-    expect(seen.text).toBe('second try');
-    expect(upstream.calls).toHaveLength(2);
-  });
-
-  test("a client SDK's own retry is recorded as one and is no new step", async () => {
-    upstream.script((_call, response, index) =>
-      index === 0
-        ? respondJson(response, 500, { error: { message: 'overloaded' } })
-        : respondJson(response, 200, {
-            id: 'c',
-            choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'fine' } }],
-          }),
-    );
-    const headers = freshSession();
-    await openaiChat.ask(gateway.url, 'Retry', { headers, maxRetries: 2 });
-    const { body } = await gateway.operator(
-      'GET',
-      `/v1/calls?session_id=${headers['x-observatory-session']}`,
-    );
-    expect(
-      body.items.map((call: { is_retry: boolean; status: number }) => [call.status, call.is_retry]),
-    ).toEqual([
-      [200, true],
-      [500, false],
-    ]);
-  });
-
   test("an error is recorded by the vendor's name of it, never by its sentence, which may quote the prompt", async () => {
     const error = { message: 'Not for Ada, please', type: 'tokens', code: 'rate_limit_exceeded' };
     upstream.script((_call, response) => respondJson(response, 429, { error }));
@@ -523,38 +501,6 @@ describe('failures', () => {
     expect(body.items).toMatchObject([
       { decision: 'forwarded', status: 429, detail: "The vendor's error: rate_limit_exceeded." },
     ]);
-  });
-
-  test('a client that aborts mid-stream takes the upstream with it', async () => {
-    upstream.script((_call, response) =>
-      respondEvents(
-        response,
-        (function* () {
-          for (let at = 0; ; at += 1)
-            yield `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta: { content: String(at) }, finish_reason: null }] })}\n\n`;
-        })(),
-        { pauseMs: 5 },
-      ),
-    );
-    const headers = freshSession();
-    const client = new OpenAI({
-      baseURL: `${gateway.url}/proxy/openai/v1`,
-      apiKey: AGENT_KEY,
-      maxRetries: 0,
-    });
-    const stream = await client.chat.completions.create(
-      { model: 'gpt-4o-mini', stream: true, messages: [{ role: 'user', content: 'forever' }] },
-      { headers },
-    );
-    for await (const chunk of stream) if (chunk.choices[0]?.delta.content === '5') break;
-    await upstream.calls[0]?.aborted;
-    await expect
-      .poll(
-        async () =>
-          (await gateway.operator('GET', `/v1/calls?session_id=${headers['x-observatory-session']}`)).body
-            .items[0],
-      )
-      .toMatchObject({ decision: 'aborted', status: 499 });
   });
 
   test("an upstream that breaks off mid-stream ends the client's stream as broken, not as complete", async () => {

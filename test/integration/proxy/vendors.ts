@@ -4,31 +4,45 @@
  */
 import type { ServerResponse } from 'node:http';
 import Anthropic from '@anthropic-ai/sdk';
-import { GoogleGenAI } from '@google/genai';
+import { type GenerateContentResponse, GoogleGenAI } from '@google/genai';
 import OpenAI from 'openai';
 import { respondEvents, respondJson, type UpstreamScript } from '#testing';
 import { AGENT_KEY } from '../start-gateway.js';
+import {
+  type AskOptions,
+  anthropicBody,
+  chatBody,
+  geminiBody,
+  responsesBody,
+  type ToolUse,
+} from './vendor-requests.js';
 
-export interface ToolUse {
-  name: string;
-  arguments: Record<string, unknown>;
-}
+export type { AskOptions, ToolStep, ToolUse } from './vendor-requests.js';
 
 export interface Reply {
   text?: string;
   toolCall?: ToolUse;
+  /** A stream that stays open behind its text, and never ends. */
+  hangs?: boolean;
+}
+
+export interface SeenCall extends ToolUse {
+  /** Null where the vendor gives none. */
+  id: string | null;
 }
 
 /** What the caller of an SDK sees. */
 export interface Seen {
   text: string;
-  toolCalls: string[];
+  toolCalls: SeenCall[];
 }
 
 export interface Vendor {
   name: string;
   upstream: 'openai' | 'anthropic' | 'gemini';
-  /** One user message; the SDK as its documentation shows it, but for the base URL. */
+  /** Of the tool call in `answer`. */
+  callId: string | null;
+  /** One user message, and the steps taken on it; the SDK as its documentation shows it, but for the base URL. */
   ask(gatewayUrl: string, text: string, options?: AskOptions): Promise<Seen>;
   askStreaming(gatewayUrl: string, text: string, options?: AskOptions): Promise<Seen>;
   /** Writes `reply` as the vendor does, streamed if the request asks for it. */
@@ -37,25 +51,14 @@ export interface Vendor {
   textOf(json: unknown): string;
 }
 
-export interface AskOptions {
-  headers?: Record<string, string>;
-  system?: string;
-  signal?: AbortSignal;
-  /** Retries the SDK may make; 0 unless told. */
-  maxRetries?: number;
-  agent?: string;
-  /** Left to the vendor's default unless told. */
-  temperature?: number;
-  /** Responses only: whether the vendor keeps the answer, so that a later call may name it. */
-  store?: boolean;
-}
-
 const prefix = (agent: string | undefined) =>
   agent === undefined ? '' : `/agents/${encodeURIComponent(agent)}`;
 const isStream = (json: unknown): boolean => (json as { stream?: boolean }).stream === true;
-const warmth = ({ temperature }: AskOptions) => (temperature === undefined ? {} : { temperature });
-const toolNames = (calls: { name?: string | undefined }[] | undefined) =>
-  (calls ?? []).map((call) => call.name ?? '');
+const seenCall = (id: string | undefined, name = '', args: string | object = {}): SeenCall => ({
+  id: id ?? null,
+  name,
+  arguments: typeof args === 'string' ? JSON.parse(args) : args,
+});
 
 const openaiClient = (url: string, { headers, maxRetries = 0, agent }: AskOptions) =>
   new OpenAI({
@@ -68,39 +71,24 @@ const openaiClient = (url: string, { headers, maxRetries = 0, agent }: AskOption
 export const openaiChat: Vendor = {
   name: 'OpenAI Chat Completions',
   upstream: 'openai',
+  callId: 'call_1',
   async ask(url, text, options = {}) {
     const answer = await openaiClient(url, options).chat.completions.create(
-      { model: 'gpt-4o-mini', messages: chatMessages(text, options), ...warmth(options) },
+      chatBody(text, options),
       signalOf(options),
     );
-    const message = answer.choices[0]?.message;
-    return {
-      text: message?.content ?? '',
-      toolCalls: toolNames(
-        message?.tool_calls?.map((call) => (call.type === 'function' ? call.function : {})),
-      ),
-    };
+    return chatSeen(answer.choices[0]?.message);
   },
   async askStreaming(url, text, options = {}) {
     const stream = openaiClient(url, options).chat.completions.stream(
-      {
-        model: 'gpt-4o-mini',
-        messages: chatMessages(text, options),
-        ...warmth(options),
-        stream_options: { include_usage: true },
-      },
+      { ...chatBody(text, options), stream_options: { include_usage: true } },
       signalOf(options),
     );
+    stream.on('content', (piece) => options.onText?.(piece));
     const { choices } = await stream.finalChatCompletion();
-    const message = choices[0]?.message;
-    return {
-      text: message?.content ?? '',
-      toolCalls: toolNames(
-        message?.tool_calls?.map((call) => (call.type === 'function' ? call.function : {})),
-      ),
-    };
+    return chatSeen(choices[0]?.message);
   },
-  answer(call, response, { text, toolCall }) {
+  answer(call, response, { text, toolCall, hangs }) {
     const tool_calls = toolCall && [
       {
         id: 'call_1',
@@ -137,14 +125,17 @@ export const openaiChat: Vendor = {
         choices: [{ index: 0, delta, finish_reason: reason }],
         ...extra,
       });
-    return respondEvents(response, [
+    const said = [
       chunk({ role: 'assistant', content: '' }),
       ...pieces(text ?? '').map((content) => chunk({ content })),
       ...(tool_calls ? [chunk({ tool_calls: tool_calls.map((one, index) => ({ index, ...one })) })] : []),
+    ];
+    const end = [
       chunk({}, finish_reason),
       data({ ...head, object: 'chat.completion.chunk', choices: [], usage }),
       'data: [DONE]\n\n',
-    ]);
+    ];
+    return stream(response, said, end, hangs);
   },
   textOf: (json) => JSON.stringify((json as { messages: unknown }).messages),
 };
@@ -152,28 +143,24 @@ export const openaiChat: Vendor = {
 export const openaiResponses: Vendor = {
   name: 'OpenAI Responses',
   upstream: 'openai',
+  callId: 'call_1',
   async ask(url, text, options = {}) {
     const answer = await openaiClient(url, options).responses.create(
       responsesBody(text, options),
       signalOf(options),
     );
-    return {
-      text: answer.output_text,
-      toolCalls: toolNames(answer.output.filter((item) => item.type === 'function_call')),
-    };
+    return responsesSeen(answer);
   },
   async askStreaming(url, text, options = {}) {
     const stream = openaiClient(url, options).responses.stream(
       responsesBody(text, options),
       signalOf(options),
     );
+    stream.on('response.output_text.delta', ({ delta }) => options.onText?.(delta));
     const answer = await stream.finalResponse();
-    return {
-      text: answer.output_text,
-      toolCalls: toolNames(answer.output.filter((item) => item.type === 'function_call')),
-    };
+    return responsesSeen(answer);
   },
-  answer(call, response, { text, toolCall }) {
+  answer(call, response, { text, toolCall, hangs }) {
     const message = {
       type: 'message',
       id: 'msg_1',
@@ -218,7 +205,9 @@ export const openaiResponses: Vendor = {
     let sequence_number = 0;
     const event = (type: string, rest: object) =>
       `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: sequence_number++, ...rest })}\n\n`;
-    const begun = { ...whole, status: 'in_progress', output: [], usage: null };
+    const created = event('response.created', {
+      response: { ...whole, status: 'in_progress', output: [], usage: null },
+    });
     const item = output[0] as { id: string };
     const inside = called
       ? [
@@ -257,6 +246,10 @@ export const openaiResponses: Vendor = {
               logprobs: [],
             }),
           ),
+        ];
+    const done = called
+      ? []
+      : [
           event('response.output_text.done', {
             item_id: item.id,
             output_index: 0,
@@ -271,12 +264,12 @@ export const openaiResponses: Vendor = {
             part: message.content[0],
           }),
         ];
-    return respondEvents(response, [
-      event('response.created', { response: begun }),
-      ...inside,
+    const end = [
+      ...done,
       event('response.output_item.done', { output_index: 0, item }),
       event('response.completed', { response: whole }),
-    ]);
+    ];
+    return stream(response, [created, ...inside], end, hangs);
   },
   textOf: (json) =>
     JSON.stringify([(json as { instructions?: unknown }).instructions, (json as { input: unknown }).input]),
@@ -293,6 +286,7 @@ const anthropicClient = (url: string, { headers, maxRetries = 0, agent }: AskOpt
 export const anthropic: Vendor = {
   name: 'Anthropic Messages',
   upstream: 'anthropic',
+  callId: 'toolu_1',
   async ask(url, text, options = {}) {
     const answer = await anthropicClient(url, options).messages.create(
       anthropicBody(text, options),
@@ -305,9 +299,10 @@ export const anthropic: Vendor = {
       anthropicBody(text, options),
       signalOf(options),
     );
+    stream.on('text', (piece) => options.onText?.(piece));
     return anthropicSeen((await stream.finalMessage()).content);
   },
-  answer(call, response, { text, toolCall }) {
+  answer(call, response, { text, toolCall, hangs }) {
     const block = toolCall
       ? { type: 'tool_use', id: 'toolu_1', name: toolCall.name, input: toolCall.arguments }
       : { type: 'text', text: text ?? '' };
@@ -343,22 +338,19 @@ export const anthropic: Vendor = {
             event('content_block_delta', { index: 0, delta: { type: 'text_delta', text: piece } }),
           ),
         ];
-    return respondEvents(response, [
-      event('message_start', {
-        message: {
-          ...head,
-          content: [],
-          stop_reason: null,
-          stop_sequence: null,
-          usage: { ...usage, output_tokens: 1 },
-        },
-      }),
-      event('ping', {}),
-      ...inside,
+    const message = {
+      ...head,
+      content: [],
+      stop_reason: null,
+      stop_sequence: null,
+      usage: { ...usage, output_tokens: 1 },
+    };
+    const end = [
       event('content_block_stop', { index: 0 }),
       event('message_delta', { delta: { stop_reason, stop_sequence: null }, usage: { output_tokens: 20 } }),
       event('message_stop', {}),
-    ]);
+    ];
+    return stream(response, [event('message_start', { message }), event('ping', {}), ...inside], end, hangs);
   },
   textOf: (json) =>
     JSON.stringify([(json as { system?: unknown }).system, (json as { messages: unknown }).messages]),
@@ -377,23 +369,24 @@ const geminiClient = (url: string, { headers, maxRetries = 0, agent }: AskOption
 export const gemini: Vendor = {
   name: 'Gemini generateContent',
   upstream: 'gemini',
+  callId: null,
   async ask(url, text, options = {}) {
     const answer = await geminiClient(url, options).models.generateContent(geminiBody(text, options));
-    return {
-      text: answer.functionCalls ? '' : (answer.text ?? ''),
-      toolCalls: toolNames(answer.functionCalls),
-    };
+    return { text: answer.functionCalls ? '' : (answer.text ?? ''), toolCalls: geminiCalls(answer) };
   },
   async askStreaming(url, text, options = {}) {
     const stream = await geminiClient(url, options).models.generateContentStream(geminiBody(text, options));
     const seen: Seen = { text: '', toolCalls: [] };
     for await (const chunk of stream) {
-      if (chunk.functionCalls) seen.toolCalls.push(...toolNames(chunk.functionCalls));
-      else seen.text += chunk.text ?? '';
+      if (chunk.functionCalls) seen.toolCalls.push(...geminiCalls(chunk));
+      else {
+        seen.text += chunk.text ?? '';
+        options.onText?.(chunk.text ?? '');
+      }
     }
     return seen;
   },
-  answer(call, response, { text, toolCall }) {
+  answer(call, response, { text, toolCall, hangs }) {
     const usageMetadata = {
       promptTokenCount: 100,
       cachedContentTokenCount: 40,
@@ -416,10 +409,9 @@ export const gemini: Vendor = {
       : { text: text ?? '' };
     if (!call.url.includes('streamGenerateContent')) return respondJson(response, 200, chunk(part, true));
     const parts = toolCall ? [part] : pieces(text ?? '').map((piece) => ({ text: piece }));
-    return respondEvents(
-      response,
-      parts.map((one, at) => data(chunk(one, at === parts.length - 1))),
-    );
+    const last = parts.pop() as object;
+    const said = parts.map((one) => data(chunk(one, false)));
+    return stream(response, said, [data(chunk(last, true))], hangs);
   },
   textOf: (json) =>
     JSON.stringify([
@@ -439,34 +431,28 @@ export const always =
 const data = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`;
 const pieces = (text: string) => text.match(/[\s\S]{1,7}/g) ?? [''];
 const signalOf = ({ signal }: AskOptions) => (signal === undefined ? {} : { signal });
-const responsesBody = (text: string, options: AskOptions) => ({
-  model: 'gpt-4o-mini',
-  input: text,
-  ...(options.system && { instructions: options.system }),
-  ...(options.store !== undefined && { store: options.store }),
-  ...warmth(options),
+const stream = (response: ServerResponse, said: string[], end: string[], hangs = false) =>
+  respondEvents(response, hangs ? said : [...said, ...end], { end: !hangs });
+
+const chatSeen = (message: OpenAI.ChatCompletionMessage | undefined): Seen => ({
+  text: message?.content ?? '',
+  toolCalls: (message?.tool_calls ?? []).map((call) =>
+    call.type === 'function'
+      ? seenCall(call.id, call.function.name, call.function.arguments)
+      : seenCall(call.id),
+  ),
 });
-const chatMessages = (text: string, { system }: AskOptions) => [
-  ...(system ? [{ role: 'system' as const, content: system }] : []),
-  { role: 'user' as const, content: text },
-];
-const anthropicBody = (text: string, options: AskOptions) => ({
-  model: 'claude-sonnet-4-5',
-  max_tokens: 256,
-  messages: [{ role: 'user' as const, content: text }],
-  ...(options.system && { system: options.system }),
-  ...warmth(options),
+const responsesSeen = ({ output_text, output }: OpenAI.Responses.Response): Seen => ({
+  text: output_text,
+  toolCalls: output.flatMap((item) =>
+    item.type === 'function_call' ? [seenCall(item.call_id, item.name, item.arguments)] : [],
+  ),
 });
-const anthropicSeen = (content: { type: string; text?: string; name?: string }[]): Seen => ({
-  text: content.map((block) => (block.type === 'text' ? (block.text ?? '') : '')).join(''),
-  toolCalls: toolNames(content.filter((block) => block.type === 'tool_use')),
+const anthropicSeen = (content: Anthropic.ContentBlock[]): Seen => ({
+  text: content.map((block) => (block.type === 'text' ? block.text : '')).join(''),
+  toolCalls: content.flatMap((block) =>
+    block.type === 'tool_use' ? [seenCall(block.id, block.name, block.input as object)] : [],
+  ),
 });
-const geminiBody = (text: string, { system, signal, ...options }: AskOptions) => ({
-  model: 'gemini-2.5-flash',
-  contents: text,
-  config: {
-    ...(system && { systemInstruction: system }),
-    ...(signal && { abortSignal: signal }),
-    ...warmth(options),
-  },
-});
+const geminiCalls = ({ functionCalls }: GenerateContentResponse): SeenCall[] =>
+  (functionCalls ?? []).map(({ id, name, args }) => seenCall(id, name, args));
