@@ -72,6 +72,8 @@ describe.each(VENDORS)('$name', (vendor) => {
     await command(session, 'terminate', { reason: 'enough' });
     await expect(asked).rejects.toMatchObject({ status: 403 });
     expect(upstream.calls).toHaveLength(0);
+    const calls = async () => (await gateway.operator('GET', `/v1/calls?session_id=${session}`)).body.items;
+    await expect.poll(calls).toMatchObject([{ status: 403 }, { decision: 'forwarded' }]);
   });
 });
 

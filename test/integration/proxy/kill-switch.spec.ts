@@ -4,6 +4,7 @@
  */
 import OpenAI from 'openai';
 import { describe, expect, test } from 'vitest';
+import type { LlmCall } from '#contracts';
 import { deferred } from '#kernel';
 import { respondEvents, respondJson } from '#testing';
 import { AGENT_KEY } from '../start-gateway.js';
@@ -16,6 +17,10 @@ let serial = 0;
 const freshAgent = (name: string) => `${name}-${++serial}`;
 const agentOf = async (agent: string) =>
   (await gateway.operator('GET', `/v1/agents/${encodeURIComponent(agent)}`)).body;
+
+/** Newest first. */
+const callsOf = async (agent: string): Promise<LlmCall[]> =>
+  (await gateway.operator('GET', `/v1/calls?agent_id=${agent}`)).body.items;
 
 /** Equal question, equal answer: 3n - 5 at request n, so 10 at the 5th and 13 at the 6th. */
 const FATAL_REQUEST = 6;
@@ -38,6 +43,12 @@ describe.each(VENDORS)('$name', (vendor: Vendor) => {
       ask(gateway.url, 'Another question altogether', { agent, headers, maxRetries: 2 }),
     ).rejects.toMatchObject({ status: 403 });
     expect(upstream.calls).toHaveLength(FATAL_REQUEST - 1);
+    // The SDK asked once each time.
+    expect((await callsOf(agent)).map(({ decision }) => decision)).toEqual([
+      'inactive',
+      'killed',
+      ...Array(FATAL_REQUEST - 1).fill('forwarded'),
+    ]);
 
     expect(await agentOf(agent)).toMatchObject({ policy: { active: false, deactivated_by: 'kill_switch' } });
     const { body } = await gateway.operator('GET', `/v1/incidents?agent_id=${agent}`);
