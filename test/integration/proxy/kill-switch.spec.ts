@@ -3,15 +3,24 @@
  * dialect; one that merely works hard is not.
  */
 import OpenAI from 'openai';
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { LlmCall } from '#contracts';
 import { deferred } from '#kernel';
 import { respondEvents, respondJson } from '#testing';
-import { AGENT_KEY } from '../start-gateway.js';
+import { AGENT_KEY, type RunningGateway, startGateway } from '../start-gateway.js';
 import { gateway, startOneGateway, upstream, upstreamsAt } from '../start-one-gateway.js';
 import { always, openaiChat, openaiResponses, type ToolUse, VENDORS, type Vendor } from './vendors.js';
 
 startOneGateway(upstreamsAt);
+
+/** Answers the call at which it stops an agent with an error. */
+let erring: RunningGateway;
+beforeAll(async () => {
+  erring = await startGateway({ env: { ...upstreamsAt(upstream.origin), KILL_RESPONSE: 'error' } });
+});
+afterAll(async () => {
+  expect(await erring.stop()).toBe(0);
+});
 
 let serial = 0;
 const freshAgent = (name: string) => `${name}-${++serial}`;
@@ -19,8 +28,21 @@ const agentOf = async (agent: string) =>
   (await gateway.operator('GET', `/v1/agents/${encodeURIComponent(agent)}`)).body;
 
 /** Newest first. */
-const callsOf = async (agent: string): Promise<LlmCall[]> =>
-  (await gateway.operator('GET', `/v1/calls?agent_id=${agent}`)).body.items;
+const callsOf = async (agent: string, on = gateway): Promise<LlmCall[]> =>
+  (await on.operator('GET', `/v1/calls?agent_id=${agent}`)).body.items;
+
+/** What the vendor's SDK throws, code and all where the vendor has a place for it. */
+function refusalBy(upstreamName: Vendor['upstream']): object {
+  const message = expect.stringContaining('This agent was stopped by Observatory');
+  if (upstreamName === 'openai')
+    return { status: 403, type: 'permission_error', code: 'agent_killed', message };
+  const said = { type: 'error', error: { type: 'permission_error', message } };
+  if (upstreamName === 'anthropic') return { status: 403, error: said };
+  return {
+    status: 403,
+    message: expect.stringMatching(/stopped by Observatory.*"PERMISSION_DENIED".*"AGENT_KILLED"/),
+  };
+}
 
 /** Equal question, equal answer: 3n - 5 at request n, so 10 at the 5th and 13 at the 6th. */
 const FATAL_REQUEST = 6;
@@ -63,6 +85,31 @@ describe.each(VENDORS)('$name', (vendor: Vendor) => {
     expect((await gateway.operator('POST', `/v1/agents/${agent}/reactivate`)).body).toEqual({ status: 'ok' });
     const after = await ask(gateway.url, `Where is order ${FATAL_REQUEST}?`, { agent, headers });
     expect(after.text).toContain('still being processed');
+  });
+
+  test.each([
+    ['whole', vendor.ask],
+    ['streamed', vendor.askStreaming],
+  ] as const)('is answered an error where the gateway is told to, %s', async (_, ask) => {
+    const agent = freshAgent('erring');
+    const options = { agent, headers: { 'x-observatory-session': agent }, maxRetries: 2 };
+    upstream.script(always(vendor, { text: 'The order is still being processed.' }));
+    for (let request = 1; request < FATAL_REQUEST; request += 1)
+      await ask(erring.url, 'Where is my order?', options);
+    const sent = vi.spyOn(globalThis, 'fetch');
+    onTestFinished(() => sent.mockRestore());
+    await expect(ask(erring.url, 'Where is my order?', options)).rejects.toMatchObject(
+      refusalBy(vendor.upstream),
+    );
+    const answer: Response = await sent.mock.results[0]?.value;
+    expect(answer.headers.get('x-observatory-decision')).toBe('killed');
+    expect(answer.headers.get('x-should-retry')).toBe('false');
+    expect(sent).toHaveBeenCalledTimes(1);
+    expect(upstream.calls).toHaveLength(FATAL_REQUEST - 1);
+    expect((await callsOf(agent, erring)).map(({ status, decision }) => [status, decision])).toEqual([
+      [403, 'killed'],
+      ...Array(FATAL_REQUEST - 1).fill([200, 'forwarded']),
+    ]);
   });
 });
 
