@@ -2,14 +2,22 @@
  * The kill switch end to end: an agent that repeats itself is stopped at the request the arithmetic says, in every
  * dialect; one that merely works hard is not.
  */
-import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { LlmCall } from '#contracts';
+import type { IncidentEvidence, LlmCall } from '#contracts';
 import { deferred } from '#kernel';
 import { respondEvents, respondJson } from '#testing';
 import { AGENT_KEY, type RunningGateway, startGateway } from '../start-gateway.js';
 import { gateway, startOneGateway, upstream, upstreamsAt } from '../start-one-gateway.js';
-import { always, openaiChat, openaiResponses, type ToolUse, VENDORS, type Vendor } from './vendors.js';
+import {
+  always,
+  openaiChat,
+  openaiResponses,
+  type Seen,
+  type ToolStep,
+  type ToolUse,
+  VENDORS,
+  type Vendor,
+} from './vendors.js';
 
 startOneGateway(upstreamsAt);
 
@@ -46,6 +54,29 @@ function refusalBy(upstreamName: Vendor['upstream']): object {
 
 /** Equal question, equal answer: 3n - 5 at request n, so 10 at the 5th and 13 at the 6th. */
 const FATAL_REQUEST = 6;
+/** Equal call, equal result, the question being the 1st request: 4.5n - 11 at request n, so 7 at the 4th and 11.5 at the 5th. */
+const FATAL_TOOL_STEP = 5;
+
+/**
+ * Works on one question until its model makes no further call.
+ *
+ * @param resultOf the step, counted from 1
+ */
+async function work(ask: Vendor['ask'], agent: string, resultOf: (step: number) => string): Promise<Seen> {
+  const steps: ToolStep[] = [];
+  const options = {
+    agent,
+    headers: { 'x-observatory-session': agent },
+    tools: ['read_file', 'search'],
+    steps,
+  };
+  for (;;) {
+    const seen = await ask(gateway.url, 'See to it.', options);
+    const [call] = seen.toolCalls;
+    if (call === undefined) return seen;
+    steps.push({ call, result: resultOf(steps.length + 1) });
+  }
+}
 
 describe.each(VENDORS)('$name', (vendor: Vendor) => {
   test.each([
@@ -85,6 +116,30 @@ describe.each(VENDORS)('$name', (vendor: Vendor) => {
     expect((await gateway.operator('POST', `/v1/agents/${agent}/reactivate`)).body).toEqual({ status: 'ok' });
     const after = await ask(gateway.url, `Where is order ${FATAL_REQUEST}?`, { agent, headers });
     expect(after.text).toContain('still being processed');
+  });
+
+  test.each([
+    ['whole', vendor.ask],
+    ['streamed', vendor.askStreaming],
+  ] as const)('an agent that makes one call for ever is stopped at its 5th request, %s', async (_, ask) => {
+    const agent = freshAgent('tool-looper');
+    // The same call, whatever the order of its keys.
+    const call = (step: number): ToolUse => ({
+      name: 'search',
+      arguments: step % 2 ? { query: 'the order', limit: 9 } : { limit: 9, query: 'the order' },
+    });
+    upstream.script(always(vendor, (step) => ({ toolCall: call(step) })));
+    const seen = await work(ask, agent, () => 'nothing found');
+    expect(seen.text).toContain('stopped by Observatory');
+    expect(upstream.calls).toHaveLength(FATAL_TOOL_STEP - 1);
+    const { body } = await gateway.operator('GET', `/v1/incidents?agent_id=${agent}`);
+    expect(body.items).toMatchObject([
+      { breakdown: { similar_prompts: 3, similar_responses: 2, repeated_tool_calls: 3, score: 11.5 } },
+    ]);
+    const marks = body.items[0].evidence.map(({ tool_calls }: IncidentEvidence) =>
+      tool_calls.map(({ name, is_repeated }) => [name, is_repeated]),
+    );
+    expect(marks).toEqual([[], ...Array(3).fill([['search', true]]), [['search', false]]]);
   });
 
   test.each([
@@ -170,50 +225,71 @@ test('an agent that calls each of its requests the same retry is stopped all the
   expect((await agentOf(agent)).policy.active).toBe(false);
 });
 
-describe('is not fired by', () => {
+describe.each(VENDORS)('$name, is not fired by', (vendor: Vendor) => {
   test('a tool task of 40 steps on one user message with a constant tool list', async () => {
     const agent = freshAgent('worker');
     upstream.script(
-      always(openaiChat, (step) =>
+      always(vendor, (step) =>
         step < 40
           ? { toolCall: { name: 'read_file', arguments: { path: `src/${step}.ts` } } }
           : { text: 'done' },
       ),
     );
-    const client = new OpenAI({
-      baseURL: `${gateway.url}/agents/${agent}/proxy/openai/v1`,
-      apiKey: AGENT_KEY,
-      maxRetries: 0,
-    });
-    const messages: OpenAI.ChatCompletionMessageParam[] = [
-      { role: 'user', content: 'Refactor the project.' },
-    ];
-    for (let step = 0; step <= 40; step += 1) {
-      const answer = await client.chat.completions.create({
-        model: 'gpt-4o-mini',
-        messages,
-        tools: [
-          {
-            type: 'function',
-            function: {
-              name: 'read_file',
-              parameters: { type: 'object', properties: { path: { type: 'string' } } },
-            },
-          },
-        ],
-      });
-      const message = answer.choices[0]?.message as OpenAI.ChatCompletionMessage;
-      messages.push(message);
-      for (const call of message.tool_calls ?? [])
-        messages.push({
-          role: 'tool',
-          tool_call_id: call.id,
-          content: `export const file${step} = ${step * 7};`,
-        });
-    }
+    const seen = await work(vendor.ask, agent, (step) => `export const file${step} = ${step * 7};`);
+    expect(seen.text).toBe('done');
+    expect(upstream.calls).toHaveLength(41);
     expect((await agentOf(agent)).policy.active).toBe(true);
   });
 
+  test('polling whose results change', async () => {
+    const agent = freshAgent('poller');
+    const toolCall = { name: 'get_progress', arguments: { job: 17 } };
+    upstream.script(always(vendor, (step) => (step < 30 ? { toolCall } : { text: 'done' })));
+    const seen = await work(vendor.ask, agent, (step) => `${step} %`);
+    expect(seen.text).toBe('done');
+    expect((await agentOf(agent)).policy.active).toBe(true);
+  });
+
+  test('a client that tries again after 500s', async () => {
+    const agent = freshAgent('retrier');
+    upstream.script((_call, response) => respondJson(response, 500, { error: { message: 'overloaded' } }));
+    for (let attempt = 0; attempt < 12; attempt += 1)
+      await expect(vendor.ask(gateway.url, 'Please answer', { agent })).rejects.toMatchObject({
+        status: 500,
+      });
+    expect(upstream.calls).toHaveLength(12);
+    expect((await agentOf(agent)).policy.active).toBe(true);
+  });
+
+  test('fifty users who greet one bot', async () => {
+    const agent = freshAgent('greeter');
+    upstream.script(always(vendor, { text: 'Hello! How can I help you?' }));
+    for (let user = 0; user < 50; user += 1)
+      await vendor.ask(gateway.url, 'Hi', {
+        agent,
+        system: 'You are a friendly bot.',
+        headers: { 'x-observatory-session': `${agent}-user-${user}` },
+      });
+    expect(upstream.calls).toHaveLength(50);
+    expect((await agentOf(agent)).policy.active).toBe(true);
+  });
+
+  test('a long system prompt that all its questions share', async () => {
+    const agent = freshAgent('librarian');
+    upstream.script(
+      always(vendor, (index) => ({
+        text: `Answer about ${TOPICS[index % TOPICS.length]} in its own words, number ${index}.`,
+      })),
+    );
+    const system = 'You are the librarian of a very large library. '.repeat(400);
+    const headers = { 'x-observatory-session': agent };
+    for (const topic of TOPICS) await vendor.ask(gateway.url, topic, { agent, system, headers });
+    expect(upstream.calls).toHaveLength(TOPICS.length);
+    expect((await agentOf(agent)).policy.active).toBe(true);
+  });
+});
+
+describe('is not fired by', () => {
   test.each([
     [
       'openai/v1/chat/completions',
@@ -348,18 +424,6 @@ describe('is not fired by', () => {
     });
   });
 
-  test('fifty users who greet one bot', async () => {
-    const agent = freshAgent('greeter');
-    upstream.script(always(openaiChat, { text: 'Hello! How can I help you?' }));
-    for (let user = 0; user < 50; user += 1)
-      await openaiChat.ask(gateway.url, 'Hi', {
-        agent,
-        system: 'You are a friendly bot.',
-        headers: { 'x-observatory-session': `${agent}-user-${user}` },
-      });
-    expect((await agentOf(agent)).policy.active).toBe(true);
-  });
-
   test('fifty end users whom the client names only as the vendor wants them named', async () => {
     const agent = freshAgent('concierge');
     upstream.script(always(openaiChat, { text: 'Hello! How can I help you?' }));
@@ -385,50 +449,6 @@ describe('is not fired by', () => {
     for (let step = 2; step <= FATAL_REQUEST; step += 1) await post(agent, { content: 'same again' });
     expect(upstream.calls).toHaveLength(FATAL_REQUEST - 2);
     expect((await agentOf(agent)).policy.active).toBe(false);
-  });
-
-  test('polling whose results change', async () => {
-    const agent = freshAgent('poller');
-    upstream.script(always(openaiChat, { toolCall: { name: 'get_progress', arguments: { job: 17 } } }));
-    const client = new OpenAI({
-      baseURL: `${gateway.url}/agents/${agent}/proxy/openai/v1`,
-      apiKey: AGENT_KEY,
-      maxRetries: 0,
-    });
-    const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: 'user', content: 'Wait for job 17.' }];
-    for (let percent = 0; percent < 30; percent += 1) {
-      const answer = await client.chat.completions.create({ model: 'gpt-4o-mini', messages });
-      const message = answer.choices[0]?.message as OpenAI.ChatCompletionMessage;
-      messages.push(message);
-      for (const call of message.tool_calls ?? [])
-        messages.push({ role: 'tool', tool_call_id: call.id, content: `${percent} %` });
-    }
-    expect((await agentOf(agent)).policy.active).toBe(true);
-  });
-
-  test('a client that tries again after 500s', async () => {
-    const agent = freshAgent('retrier');
-    upstream.script((_call, response) => respondJson(response, 500, { error: { message: 'overloaded' } }));
-    for (let attempt = 0; attempt < 12; attempt += 1)
-      expect((await post(agent, { content: 'Please answer' })).status).toBe(500);
-    expect((await agentOf(agent)).policy.active).toBe(true);
-  });
-
-  test('a long system prompt that all its questions share', async () => {
-    const agent = freshAgent('librarian');
-    upstream.script(
-      always(openaiChat, (index) => ({
-        text: `Answer about ${TOPICS[index % TOPICS.length]} in its own words, number ${index}.`,
-      })),
-    );
-    const system = 'You are the librarian of a very large library. '.repeat(400);
-    for (const topic of TOPICS)
-      await openaiChat.ask(gateway.url, topic, {
-        agent,
-        system,
-        headers: { 'x-observatory-session': agent },
-      });
-    expect((await agentOf(agent)).policy.active).toBe(true);
   });
 });
 
