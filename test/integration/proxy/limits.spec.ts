@@ -5,7 +5,7 @@ import { io } from 'socket.io-client';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Frame, LlmCall } from '#contracts';
 import { deferred } from '#kernel';
-import { respondEvents, respondJson } from '#testing';
+import { respondEvents, respondJson, type UpstreamCall } from '#testing';
 import { AGENT_KEY } from '../start-gateway.js';
 import { gateway, startAgain, startOneGateway, upstream, upstreamsAt } from '../start-one-gateway.js';
 
@@ -57,6 +57,71 @@ async function askAndLeave(agent: string, content: string, headers = {}): Promis
   await expect(asked).rejects.toThrow();
   await upstream.calls[before]?.aborted;
 }
+
+describe('what an agent is told of its limits', () => {
+  /** Of the vendor's own account, which is not the agent's. */
+  const vendors = { 'x-ratelimit-limit-requests': '5000', 'x-ratelimit-remaining-requests': '4999' };
+  const answer = { id: 'c', choices: [{ index: 0, message: { role: 'assistant', content: 'ok' } }] };
+  const reply = ({ json }: UpstreamCall, response: ServerResponse) => {
+    for (const [name, value] of Object.entries(vendors)) response.setHeader(name, value);
+    return (json as { stream?: boolean }).stream
+      ? respondEvents(response, ['data: [DONE]\n\n'])
+      : respondJson(response, 200, answer);
+  };
+  /** @returns the headers of the answer, of an error's too */
+  const headersOf = async (agent: string, stream = false): Promise<Headers> => {
+    const messages = [{ role: 'user' as const, content: 'Again' }];
+    const request = { model: 'gpt-4o-mini', max_tokens: 100, messages, stream };
+    const asked = client(agent).chat.completions.create(request).withResponse();
+    return asked.then(
+      ({ response }) => response.headers,
+      ({ headers }: InstanceType<typeof OpenAI.APIError>) => headers as Headers,
+    );
+  };
+  const seconds = (headers: Headers, name: string) => {
+    expect(headers.get(name)).toMatch(/^\d+$/);
+    return Number(headers.get(name));
+  };
+
+  test("stands in the headers of each answer in place of the vendor's, and in a refusal when to try again", async () => {
+    const agent = 'told';
+    upstream.script(reply);
+    await limit(agent, { requests_per_minute: 2, tokens_per_minute: 10_000 });
+    for (const [isStream, remaining] of [
+      [false, '1'],
+      [true, '0'],
+    ] as const) {
+      const headers = await headersOf(agent, isStream);
+      expect(headers.get('x-observatory-decision')).toBe('forwarded');
+      for (const ending of ['', '-requests']) {
+        expect(headers.get(`x-ratelimit-limit${ending}`)).toBe('2');
+        expect(headers.get(`x-ratelimit-remaining${ending}`)).toBe(remaining);
+        // There is room at once while any remains.
+        expect(seconds(headers, `x-ratelimit-reset${ending}`) === 0).toBe(remaining !== '0');
+      }
+      expect(headers.get('x-ratelimit-limit-tokens')).toBe('10000');
+      expect(Number(headers.get('x-ratelimit-remaining-tokens'))).toBeLessThan(9_900);
+      expect(headers.get('x-ratelimit-reset-tokens')).toBe('0');
+      expect(headers.get('retry-after')).toBeNull();
+    }
+    const refused = await headersOf(agent);
+    expect(refused.get('x-observatory-decision')).toBe('rate_limited');
+    expect(refused.get('x-ratelimit-remaining')).toBe('0');
+    const waits = seconds(refused, 'retry-after');
+    expect(waits).toBeGreaterThan(0);
+    expect(waits).toBeLessThanOrEqual(120);
+    expect(upstream.calls).toHaveLength(2);
+  });
+
+  test("is no figure of its budget, and the vendor's own where it has no limits", async () => {
+    upstream.script(reply);
+    await limit('told-nothing', { budget_day_usd: 0.00001 });
+    const refused = await headersOf('told-nothing');
+    expect(refused.get('x-observatory-decision')).toBe('over_budget');
+    expect([...refused.keys()].filter((name) => name.startsWith('x-ratelimit'))).toEqual([]);
+    expect(Object.fromEntries(await headersOf('boundless'))).toMatchObject(vendors);
+  });
+});
 
 test('calls whose client hangs up on the upstream count against limits, and are spent', async () => {
   upstream.script(() => {});
