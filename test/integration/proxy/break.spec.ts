@@ -9,7 +9,7 @@ import OpenAI from 'openai';
 import { describe, expect, test } from 'vitest';
 import { respondEvents, respondJson } from '#testing';
 import { AGENT_KEY, startGateway } from '../start-gateway.js';
-import { gateway, startOneGateway, upstream } from '../start-one-gateway.js';
+import { gateway, startAgain, startOneGateway, upstream } from '../start-one-gateway.js';
 import { always, openaiChat } from './vendors.js';
 
 type JsonResponseBody = { error: { code: string } };
@@ -49,6 +49,11 @@ const post = (
     },
     body: text,
   });
+/** Files of the data folder that hold it. */
+const filesWith = (text: string): string[] =>
+  readdirSync(gateway.dataDir, { recursive: true, withFileTypes: true })
+    .filter((file) => file.isFile() && readFileSync(join(file.parentPath, file.name)).includes(text))
+    .map(({ name }) => name);
 /** Bytes as they are, on a socket of their own; resolves with everything that came back. */
 const raw = (text: string): Promise<string> =>
   new Promise((resolve, reject) => {
@@ -365,7 +370,7 @@ test('a slow reader holds the upstream back instead of filling memory', async ()
   await upstream.calls[0]?.aborted;
 });
 
-test('no key and no prompt is in a log, an error, a metric or a call record', async () => {
+test('no key and no prompt is in a log, an error, a metric or a call record, and no key in a file', async () => {
   upstream.script((_call, response, index) =>
     index % 2 === 0
       ? respondJson(response, 401, { error: { message: 'Incorrect API key provided' } })
@@ -390,8 +395,16 @@ test('no key and no prompt is in a log, an error, a metric or a call record', as
     JSON.stringify(upstreams),
     ...answers,
   ].join('\n');
-  for (const secret of [KEY_CANARY, CALLER_CANARY, AGENT_KEY, PROMPT_CANARY])
-    expect(everything).not.toContain(secret);
+  const keys = [KEY_CANARY, CALLER_CANARY, AGENT_KEY];
+  for (const secret of [...keys, PROMPT_CANARY]) expect(everything).not.toContain(secret);
+  // While it writes, its write-ahead log beside its database, and when all is in the database.
+  const inFiles = () => keys.flatMap(filesWith);
+  expect(filesWith(calls.items[0].call_id)).not.toEqual([]);
+  expect(inFiles()).toEqual([]);
+  await gateway.stop();
+  expect(filesWith(calls.items[0].call_id)).not.toEqual([]);
+  expect(inFiles()).toEqual([]);
+  await startAgain();
 });
 
 describe('an agent key goes no further', () => {
@@ -430,9 +443,7 @@ test('a key given in the settings is sealed on disk and in no answer', async () 
   upstream.script(always(openaiChat, { text: 'ok' }));
   expect((await post(body('sealed'), { path: '/proxy/sealed/v1/chat/completions' })).status).toBe(200);
   expect(upstream.calls[0]?.headers.authorization).toBe(`Bearer ${secret}`);
-  for (const name of readdirSync(gateway.dataDir, { recursive: true, withFileTypes: true })) {
-    if (name.isFile()) expect(readFileSync(join(name.parentPath, name.name)).includes(secret)).toBe(false);
-  }
+  expect(filesWith(secret)).toEqual([]);
 });
 
 test('an upstream that is a metadata service is refused where it is named', async () => {
