@@ -187,6 +187,56 @@ test('an agent that repeats itself is killed, its evidence read, and reactivated
   expect((await ask()).choices[0]?.message.content).toContain('still being processed');
 });
 
+test('the page of an incident marks the calls that were counted, however they read, and no others', async () => {
+  const call = (id: string, name: string, args: object) => ({
+    id,
+    type: 'function',
+    function: { name, arguments: JSON.stringify(args) },
+  });
+  const draft = 'All that was found, in order. '.repeat(20);
+  // Another text each time, further on than what is shown; and the same search, its keys in turns of two orders.
+  upstream.script((_call, response, step) =>
+    respondJson(response, 200, {
+      id: 'chatcmpl-1',
+      choices: [
+        {
+          index: 0,
+          finish_reason: 'tool_calls',
+          message: {
+            role: 'assistant',
+            content: null,
+            tool_calls: [
+              call(`save-${step}`, 'save', { text: draft + step }),
+              call(`search-${step}`, 'search', step % 2 ? { q: 'x', limit: 9 } : { limit: 9, q: 'x' }),
+            ],
+          },
+        },
+      ],
+    }),
+  );
+  const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: 'user', content: 'Save what you find.' }];
+  // Seven repeated searches are 10.5: the question, seven steps that go on, and the one that is stopped.
+  for (let request = 1; request <= 9; request += 1) {
+    const answer = await clientOf('saver').chat.completions.create({ model: 'gpt-4o-mini', messages });
+    const message = answer.choices[0]?.message as OpenAI.ChatCompletionMessage;
+    messages.push(message);
+    for (const { id } of message.tool_calls ?? [])
+      messages.push({
+        role: 'tool',
+        tool_call_id: id,
+        content: id.startsWith('save') ? 'saved' : 'nothing found',
+      });
+  }
+  const page = await openAs('ana', '/incidents');
+  await page.getByTestId('incident-row').filter({ hasText: 'saver' }).click({ timeout: WAIT_MS });
+  const calls = page.getByTestId('tool-call');
+  await calls.first().waitFor({ timeout: WAIT_MS });
+  const marks = await calls.evaluateAll((all) => all.map((one) => one.getAttribute('data-repeated')));
+  // First those of the turn that was stopped, which is compared with the others.
+  expect(marks.slice(0, 4)).toEqual(['false', 'false', 'false', 'true']);
+  expect(marks.filter((mark) => mark === 'true')).toHaveLength(marks.length / 2 - 1);
+});
+
 test('an agent whose first tool takes its time is in the list, and its page says what it waits for', async () => {
   const call = { id: 'call_1', type: 'function', function: { name: 'run_migration', arguments: '{}' } };
   upstream.script((_call, response) =>

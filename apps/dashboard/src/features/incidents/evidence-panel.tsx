@@ -180,6 +180,8 @@ function ToolCalls({ evidence, view, isStopped }: Required<EvidenceProps>) {
           <li
             // biome-ignore lint/suspicious/noArrayIndexKey: an immutable list; the same call may occur twice.
             key={index}
+            data-testid="tool-call"
+            data-repeated={isRepeated}
             className={cx(
               'rounded-md border px-2 py-1 text-xs',
               isRepeated ? 'border-warning-line bg-warning-soft' : 'border-line bg-sunken',
