@@ -157,6 +157,31 @@ const OPENINGS: Record<string, readonly Said[]> = { "LangChain's ReAct": prompt(
 const SAME = steps(() => '{"meter": 1}');
 const OTHER = steps((serial) => `{"meter": ${serial}}`);
 
+// First: of more calls than a tenant may have steps of in a second, none are made.
+test('one is said to loop where it does, and only there: its steps name what it called', async () => {
+  const sessions = async () =>
+    (await gateway.operator('GET', `/v1/sessions?agent_id=text-agent-${serialOfAgent}`)).body.items;
+  await run(openaiChat, OTHER.crewAI as Step, () => 'ok', 9);
+  const worked = { step_count: 9, severity: 'normal', last_tool: expect.stringMatching(/^read#/) };
+  await expect.poll(sessions).toEqual([expect.objectContaining(worked)]);
+  await run(openaiChat, SAME.crewAI as Step, (serial) => `${serial}`, 9);
+  await expect.poll(sessions).toEqual([expect.objectContaining({ ...worked, severity: 'loop' })]);
+});
+
+test('the one message of a ReAct agent is one session, however long it has become, and another question another', async () => {
+  const take = OTHER["LangChain's ReAct"] as Step;
+  await run(openaiChat, take, () => 'ok', 6, prompt(''));
+  const agent = `text-agent-${serialOfAgent}`;
+  const counts = async () =>
+    (await gateway.operator('GET', `/v1/sessions?agent_id=${agent}`)).body.items.map(
+      (session: { step_count: number }) => session.step_count,
+    );
+  await expect.poll(counts).toEqual([6]);
+  const [[who, text]] = prompt('') as [Said];
+  await send(openaiChat, agent, [[who, text.replace('How far is', 'How old is')]]);
+  await expect.poll(async () => (await counts()).sort()).toEqual([1, 6]);
+});
+
 describe.each(VENDORS)('by $name', (vendor: Vendor) => {
   describe.each(Object.keys(SAME))('an agent of the shape of %s', (shape) => {
     const opening = OPENINGS[shape];
@@ -186,28 +211,4 @@ test('a user who says the same with another number is no tool', async () => {
   });
   // The task is the first: 3(n - 1) - 5 at request n.
   expect(await run(openaiChat, take, () => '', 14)).toBe(7);
-});
-
-test('one is said to loop where it does, and only there: its steps name what it called', async () => {
-  const sessions = async () =>
-    (await gateway.operator('GET', `/v1/sessions?agent_id=text-agent-${serialOfAgent}`)).body.items;
-  await run(openaiChat, OTHER.crewAI as Step, () => 'ok', 9);
-  const worked = { step_count: 9, severity: 'normal', last_tool: expect.stringMatching(/^read#/) };
-  await expect.poll(sessions).toEqual([expect.objectContaining(worked)]);
-  await run(openaiChat, SAME.crewAI as Step, (serial) => `${serial}`, 9);
-  await expect.poll(sessions).toEqual([expect.objectContaining({ ...worked, severity: 'loop' })]);
-});
-
-test('the one message of a ReAct agent is one session, however long it has become, and another question another', async () => {
-  const take = OTHER["LangChain's ReAct"] as Step;
-  await run(openaiChat, take, () => 'ok', 6, prompt(''));
-  const agent = `text-agent-${serialOfAgent}`;
-  const counts = async () =>
-    (await gateway.operator('GET', `/v1/sessions?agent_id=${agent}`)).body.items.map(
-      (session: { step_count: number }) => session.step_count,
-    );
-  await expect.poll(counts).toEqual([6]);
-  const [[who, text]] = prompt('') as [Said];
-  await send(openaiChat, agent, [[who, text.replace('How far is', 'How old is')]]);
-  await expect.poll(async () => (await counts()).sort()).toEqual([1, 6]);
 });
