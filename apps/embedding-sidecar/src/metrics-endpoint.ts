@@ -6,23 +6,22 @@ import { createServer, type Server } from 'node:http';
 import type { Registry } from 'prom-client';
 import { isInternetName } from '#domain/auth';
 import { CONFIG_VARIABLES } from '#domain/sidecar-settings';
-import { ConfigError } from '#kernel';
+import { cannotListen, type ListenPlace } from '#kernel';
 
 export interface MetricsEndpoint {
   readonly port: number;
   close(): Promise<void>;
 }
 
-export interface MetricsAddress {
-  /** Name or address. */
-  host: string;
-  /** 0: any. */
-  port: number;
-}
+const LISTEN_SETTINGS = {
+  hostVariable: CONFIG_VARIABLES.metricsHost,
+  portVariable: CONFIG_VARIABLES.metricsPort,
+  freePort: 9464,
+};
 
-/** @throws ConfigError naming port or host where either can't be had */
+/** @param port 0: any @throws ConfigError naming port or host where either can't be had */
 export async function openMetricsEndpoint(
-  { host, port }: MetricsAddress,
+  { host, port }: ListenPlace,
   metrics: Registry,
 ): Promise<MetricsEndpoint> {
   const server: Server = createServer((request, response) => {
@@ -40,7 +39,7 @@ export async function openMetricsEndpoint(
     );
   });
   await new Promise<void>((done, fail) => {
-    server.once('error', (error) => fail(cannotListen(error, { host, port })));
+    server.once('error', (error) => fail(cannotListen(error, { host, port }, LISTEN_SETTINGS)));
     server.listen({ port, host }, done);
   });
   const address = server.address();
@@ -52,27 +51,4 @@ export async function openMetricsEndpoint(
         server.closeAllConnections();
       }),
   };
-}
-
-/** What the system says against listening, as the setting that is to be changed; else the error itself. */
-function cannotListen(error: NodeJS.ErrnoException, { host, port }: MetricsAddress): Error {
-  const ofPort = (remedy: string) => new ConfigError(CONFIG_VARIABLES.metricsPort, String(port), remedy);
-  switch (error.code) {
-    case 'EADDRINUSE':
-      return ofPort(`another program listens at ${host} there; end it, or choose another port.`);
-    case 'EACCES':
-      return ofPort('this user may not listen there; choose a port from 1024 up, such as 9464.');
-    case 'ENOTFOUND':
-    case 'EAI_AGAIN':
-    case 'EADDRNOTAVAIL':
-    case 'EAFNOSUPPORT':
-    case 'EINVAL':
-      return new ConfigError(
-        CONFIG_VARIABLES.metricsHost,
-        host,
-        'this machine has no such name or address; give 127.0.0.1 for itself alone, 0.0.0.0 for whoever reaches it.',
-      );
-    default:
-      return error;
-  }
 }

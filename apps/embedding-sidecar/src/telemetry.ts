@@ -12,21 +12,15 @@ import {
   SidecarFailure,
   type SidecarFailureReason,
 } from '#contracts/embedding';
-import type { SteadyClock } from '#kernel';
+import { LinePace, type SteadyClock } from '#kernel';
 import type { CheckObserver } from './check-loop.js';
 import type { SidecarFigures } from './sidecar-figures.js';
 import { traceOf } from './trace.js';
 
-const LINE_EVERY_MS = 60_000;
 /** Too much or too late at the moment, or the caller's mistake; all else is for somebody to mend. @see seed 000, error handling */
 const WARNINGS: ReadonlySet<string> = new Set<SidecarFailureReason>(['busy', 'timeout', 'invalid']);
 
 type FailureSite = 'check' | 'embed' | 'record' | 'store';
-
-interface FailureLine {
-  saidAtMs: number;
-  unsaidCount: number;
-}
 
 export interface SidecarTotals {
   checks: number;
@@ -36,15 +30,15 @@ export interface SidecarTotals {
 
 export class SidecarTelemetry implements CheckObserver {
   readonly #logger: Logger;
-  readonly #clock: SteadyClock;
   readonly #figures: SidecarFigures | null;
-  readonly #lines = new Map<string, FailureLine>();
+  /** By site and reason. */
+  readonly #lines: LinePace<string>;
   readonly #totals: SidecarTotals = { checks: 0, loops: 0, failures: 0 };
 
   /** @param figures null: nobody reads them */
   constructor(logger: Logger, clock: SteadyClock, figures: SidecarFigures | null) {
     this.#logger = logger;
-    this.#clock = clock;
+    this.#lines = new LinePace(clock);
     this.#figures = figures;
   }
 
@@ -141,15 +135,9 @@ export class SidecarTelemetry implements CheckObserver {
   }
 
   #line(site: FailureSite, reason: string, fields: object): void {
-    const steadyMs = this.#clock.steadyMs();
-    const key = `${site} ${reason}`;
-    const line = this.#lines.get(key);
-    if (line !== undefined && steadyMs - line.saidAtMs < LINE_EVERY_MS) {
-      line.unsaidCount += 1;
-      return;
-    }
-    this.#lines.set(key, { saidAtMs: steadyMs, unsaidCount: 0 });
-    const unsaid = line === undefined ? {} : { unsaid_count: line.unsaidCount };
+    const unsaidCount = this.#lines.untoldAt(`${site} ${reason}`);
+    if (unsaidCount === null) return;
+    const unsaid = unsaidCount === 0 ? {} : { unsaid_count: unsaidCount };
     this.#logger[WARNINGS.has(reason) ? 'warn' : 'error'](
       { event: `${site}_failed`, reason, ...unsaid, ...fields },
       `${site} failed; at most one such line a minute`,

@@ -8,13 +8,13 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Logger } from 'pino';
 import type { AgentPrincipal, DecisionStore, SpanSink } from '#contracts';
 import { LIMITS } from '#contracts';
-import { randomIds, steadyClock } from '#kernel';
+import { cannotListen, randomIds, steadyClock } from '#kernel';
 import { AlertsArea } from './alerts/alerts.area.js';
 import { appModule } from './app.module.js';
 import { AUTHENTICATOR, type Authenticator } from './auth/authenticator.js';
 import { BOOTSTRAP, type Bootstrap } from './auth/bootstrap.js';
-import { cannotListen } from './config/cannot-listen.js';
 import type { StartSettings } from './config/config.module.js';
+import { CONFIG_VARIABLES } from './config/env.js';
 import type { RuntimeConfigStore } from './config/runtime-config-store.js';
 import { pageUrl, serveDashboard } from './dashboard.js';
 import { DecisionLogArea } from './decision-log/decision-log.area.js';
@@ -51,6 +51,11 @@ const PROXY_DRAIN_MS = 5_000;
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 /** Connections that the system keeps until they are looked at; it may allow less. Node's 511 are few for a fleet that comes back at once. */
 const BACKLOG_MAX = 8_192;
+const LISTEN_SETTINGS = {
+  hostVariable: CONFIG_VARIABLES.host,
+  portVariable: CONFIG_VARIABLES.port,
+  freePort: 4000,
+};
 
 export interface Gateway {
   /** Where it listens, such as `http://127.0.0.1:4000`. */
@@ -90,7 +95,7 @@ export async function startGateway(settings: StartSettings, logger: Logger): Pro
     const parts = await assemble(app, settings, logger, rawRoutes);
     const { port, host } = config;
     await app.listen({ port, host, backlog: BACKLOG_MAX }).catch((error: unknown) => {
-      throw cannotListen(error, config);
+      throw cannotListen(error, config, LISTEN_SETTINGS);
     });
     parts.semanticLoop.startSidecar();
     planDrain(app, drain, parts);

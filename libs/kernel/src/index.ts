@@ -1,5 +1,6 @@
 export * from './brand.js';
 export * from './byte-pieces.js';
+export * from './cannot-listen.js';
 export * from './canonical-json.js';
 export * from './change-queue.js';
 export * from './changes-of.js';
@@ -18,6 +19,7 @@ export * from './interrupt.js';
 export * from './json-bounds.js';
 export * from './json-bytes.js';
 export * from './largest-first.js';
+export * from './line-pace.js';
 export * from './linked-list.js';
 export * from './log-levels.js';
 export * from './metadata-address.js';

@@ -2,8 +2,7 @@
 import type { Logger } from 'pino';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { AlertDelivery, AlertNotice } from '#contracts';
-import type { SteadyClock } from '#kernel';
-import { LinePace } from '../telemetry/line-pace.js';
+import { LinePace, type SteadyClock } from '#kernel';
 import { METRIC_PREFIX } from '../telemetry/metrics.js';
 
 type StoreWrite = 'delivery' | 'firing' | 'incidents';

@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { CallDecision, Incident } from '#contracts';
-import { MINUTE_MS, type SteadyClock } from '#kernel';
+import { LinePace, type SteadyClock } from '#kernel';
 import { VENDOR_UPSTREAMS } from '../config/upstreams.js';
 import { METRIC_PREFIX } from '../telemetry/metrics.js';
 import type { ProxyCall } from './proxy-call.js';
@@ -10,9 +10,6 @@ import type { UpstreamTarget } from './upstreams/upstream-directory.js';
 
 /** Of what tenants have added, all together: no upstream can have this name. */
 const OF_SETTINGS = '(settings)';
-
-/** A reason for failing open is logged at most this often; the counter has them all. */
-const FAIL_OPEN_LOG_INTERVAL_MS = MINUTE_MS;
 
 export interface ProxyGauges {
   held: () => number;
@@ -24,7 +21,6 @@ export interface ProxyGauges {
 }
 
 export class ProxyEvents {
-  readonly #clock: SteadyClock;
   readonly #logger: Logger;
   readonly #calls: Counter<'upstream' | 'decision'>;
   readonly #seconds: Histogram<'upstream'>;
@@ -35,12 +31,12 @@ export class ProxyEvents {
   readonly #dropped: Counter<'what'>;
   readonly #noRoom: Counter<'what'>;
   readonly #closedTenants: Counter;
-  readonly #loggedMs = new Map<string, number>();
+  readonly #lines: LinePace<string>;
   readonly #failOpenCounts = new Map<string, number>();
 
   constructor(clock: SteadyClock, logger: Logger, metrics: Registry, gauges: ProxyGauges) {
     const registers = [metrics];
-    this.#clock = clock;
+    this.#lines = new LinePace(clock);
     this.#logger = logger;
     this.#calls = new Counter({
       name: `${METRIC_PREFIX}proxy_calls_total`,
@@ -151,10 +147,12 @@ export class ProxyEvents {
   /** Counted each time, logged once a minute per guard. */
   failedOpen(site: string, error: unknown): void {
     this.countFailOpen(site);
-    const nowMs = this.#clock.steadyMs();
-    if (nowMs - (this.#loggedMs.get(site) ?? Number.NEGATIVE_INFINITY) < FAIL_OPEN_LOG_INTERVAL_MS) return;
-    this.#loggedMs.set(site, nowMs);
-    this.#logger.error({ event: 'fail_open', site, err: error }, 'a guard failed; calls go on without it');
+    const untold_count = this.#lines.untoldAt(site);
+    if (untold_count === null) return;
+    this.#logger.error(
+      { event: 'fail_open', site, untold_count, err: error },
+      'a guard failed; calls go on without it',
+    );
   }
 
   failedClosed(site: string, callId: string, error: unknown): void {

@@ -2,8 +2,7 @@
 import type { Logger } from 'pino';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { SemanticLoopEvent, SystemView } from '#contracts';
-import { MINUTE_MS, type SteadyClock } from '#kernel';
-import { LinePace } from '../telemetry/line-pace.js';
+import { LinePace, MINUTE_MS, type SteadyClock } from '#kernel';
 import { METRIC_PREFIX } from '../telemetry/metrics.js';
 import { RecentLatencies } from '../telemetry/recent-latencies.js';
 

@@ -2,10 +2,7 @@
 import type { Logger } from 'pino';
 import type { RateLimiter } from '#contracts';
 import { MemoryRateLimiter } from '#domain/policy';
-import { type Clock, steadyClock } from '#kernel';
-
-/** Redis that is away says so with every attempt; the log needs it once a minute. */
-const LOG_INTERVAL_MS = 60_000;
+import { type Clock, LinePace, steadyClock } from '#kernel';
 
 export interface LimiterLink {
   limiter: RateLimiter;
@@ -41,13 +38,14 @@ export async function openLimiter(
       close: async () => {},
     };
   const { connectRedisAt, RedisRateLimiter } = await import('#adapters/redis');
-  let loggedMs = Number.NEGATIVE_INFINITY;
+  // Redis that is away says so with every attempt.
+  const lines = new LinePace<'redis_failed'>(steadyClock);
   const connection = connectRedisAt(redisUrls, {
     onError: (failure) => {
-      if (steadyClock.steadyMs() - loggedMs < LOG_INTERVAL_MS) return;
-      loggedMs = steadyClock.steadyMs();
+      const untold_count = lines.untoldAt('redis_failed');
+      if (untold_count === null) return;
       logger.error(
-        { event: 'redis_failed', err: failure },
+        { event: 'redis_failed', untold_count, err: failure },
         redisUrls.length === 1
           ? 'Redis cannot be reached; limits are not enforced'
           : 'a node of the Redis Cluster cannot be reached; limits are not enforced where it is the one that counts',

@@ -1,5 +1,6 @@
 /** Keeps what happens again and again from filling the log: of each cause a line a minute, which says how many it stands for. */
-import { MINUTE_MS, type SteadyClock } from '#kernel';
+import type { SteadyClock } from './clock.js';
+import { MINUTE_MS } from './duration.js';
 
 export class LinePace<Cause extends string> {
   readonly #clock: SteadyClock;
