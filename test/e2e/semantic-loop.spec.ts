@@ -62,5 +62,6 @@ test('without a sidecar every call is answered, and System counts why its check 
   const reasons = page.getByRole('list', { name: 'Semantic loop: failed open by reason' });
   await expect.poll(() => reasons.innerText()).toMatch(new RegExp(`\\b${REWORDINGS.length}\\b`));
   expect(await page.getByTestId('sidecar-state').getAttribute('data-state')).toBe('down');
+  expect(await page.getByText('none answered').count()).toBe(2);
   expect(await alone.stop()).toBe(0);
 });

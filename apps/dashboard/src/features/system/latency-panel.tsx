@@ -9,6 +9,8 @@ export function LatencyPanel({ semanticLoop }: { semanticLoop: SystemView['seman
   const { p50_ms, p99_ms, latency, timeout_ms, checks } = semanticLoop;
   const timeout = formatDuration(timeout_ms);
   const bars = latencyBars(latency, timeout_ms);
+  // Those that fail open are checks, too, and have no time.
+  const none = sumOf(checks) === 0 ? 'no checks' : 'none answered';
   const isNear = p99_ms !== null && p99_ms > timeout_ms * 0.8;
   return (
     <Panel
@@ -17,9 +19,9 @@ export function LatencyPanel({ semanticLoop }: { semanticLoop: SystemView['seman
       bodyClassName="flex flex-col gap-3 p-3"
     >
       <dl className="nums flex flex-wrap gap-x-6 gap-y-1">
-        <Fact name="p50, 5 min">{p50_ms === null ? 'no checks' : formatCheckMs(p50_ms)}</Fact>
+        <Fact name="p50, 5 min">{p50_ms === null ? none : formatCheckMs(p50_ms)}</Fact>
         <Fact name="p99, 5 min" className={cx(isNear && 'text-warning')}>
-          {p99_ms === null ? 'no checks' : formatCheckMs(p99_ms)}
+          {p99_ms === null ? none : formatCheckMs(p99_ms)}
         </Fact>
         <Fact name="Timeout">{timeout}</Fact>
         <Fact name="Checks">{formatCount(sumOf(checks))}</Fact>
