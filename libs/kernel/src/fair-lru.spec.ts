@@ -74,7 +74,7 @@ test('what grows is bounded together too: who has most gives way, and what is in
   lru.set('other', 'o', grown);
   expect([lru.weight, evicted]).toEqual([7, ['a memory']]);
   grown.chars = 20;
-  lru.reweigh('other', 'o', 19);
+  lru.reweigh('other', 'o', grown, 19);
   expect([[...lru.entries()], lru.weight]).toEqual([[['o', grown]], 20]);
   expect(evicted).toEqual(['a memory', 'b memory', 's memory']);
   expect([lru.delete('other', 'o'), lru.delete('other', 'o'), lru.size, lru.weight]).toEqual([

@@ -61,11 +61,10 @@ export class FairLru<K, V> {
     this.#giveWay(tenantId, entries, key);
   }
 
-  /** A value that is held has become heavier by `change`, or lighter: `weight.of` says so already. It stays: it is in use. */
-  reweigh(tenantId: string, key: K, change: number): void {
+  /** The value held for the key has become heavier by `change`, or lighter: `weight.of` says so already. It stays: it is in use. */
+  reweigh(tenantId: string, key: K, value: V, change: number): void {
     const entries = this.#byTenant.get(tenantId);
-    const value = entries?.peek(key);
-    if (entries === undefined || value === undefined) return;
+    if (entries === undefined || change === 0) return;
     this.#change(tenantId, entries, () => entries.reweigh(value, change));
     this.#giveWay(tenantId, entries, key);
   }

@@ -2,7 +2,7 @@
  * One question to the sidecar about one call: has this agent asked the same in this session before? Never throws and never waits
  * longer than it may; whatever goes wrong is counted, and the call goes on as if it had not been asked.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import {
   type EmbeddingService,
   type LoopAnswer,
@@ -213,9 +213,9 @@ const OMITTED_DIGITS = 16;
 export function excerptOf(prompt: string): string {
   if (prompt.length <= PROMPT_CHARS_MAX) return prompt;
   const half = Math.floor(PROMPT_CHARS_MAX / 2) - OMITTED_DIGITS;
-  const omitted = createHash('sha256').update(prompt.slice(half, -half)).digest('hex');
+  const omitted = hash('sha256', prompt.slice(half, -half));
   // With an underscore it is compared letter by letter, as names in code are.
   return `${prompt.slice(0, half)}\nomitted_${omitted.slice(0, OMITTED_DIGITS)}\n${prompt.slice(-half)}`;
 }
 
-export const digestOf = (prompt: string): string => createHash('sha256').update(prompt).digest('base64');
+export const digestOf = (prompt: string): string => hash('sha256', prompt, 'base64');

@@ -1,5 +1,5 @@
 /** Finds and checks the files of a model. Every error names the path, and says what to do about it. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
@@ -47,7 +47,7 @@ export async function readBundledModel(directory: string): Promise<BundledModel>
   const bytes = await readFile(file).catch((error) => {
     throw new Error(`the model cannot be read (${reasonOf(error)}): ${file}; ${STATIC_REMEDY}`);
   });
-  const found = createHash('sha256').update(bytes).digest('hex');
+  const found = hash('sha256', bytes);
   if (bytes.length !== bytesExpected || found !== sha256) {
     throw new Error(
       `the model is damaged: ${file} has ${bytes.length} bytes and SHA-256 ${found}, ` +

@@ -2,7 +2,7 @@
  * An embedder that remembers: one text asked for by the loop check and by the cache costs once, at the same moment or
  * soon after. Texts are known by their hash only; failures are not remembered.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import {
   type Embedder,
   type EmbedderDescription,
@@ -67,7 +67,7 @@ class MemoEmbedder implements Embedder {
       this.#onText('too_long');
       return this.#embedder.embed(text, options);
     }
-    const key = createHash('sha256').update(text).digest('base64');
+    const key = hash('sha256', text, 'base64');
     const remembered = this.#remembered.get(key);
     if (remembered !== undefined) {
       this.#onText('remembered');

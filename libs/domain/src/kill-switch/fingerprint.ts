@@ -58,6 +58,10 @@ export function rawFingerprint(text: string): RawFingerprint | null {
 export const hammingDistance = (one: Fingerprint, other: Fingerprint): number =>
   bitCount(one.hi ^ other.hi) + bitCount(one.lo ^ other.lo);
 
+/** As `isSimilar`, of two fingerprints' halves. */
+export const isNear = (hi: number, lo: number, otherHi: number, otherLo: number): boolean =>
+  bitCount(hi ^ otherHi) + bitCount(lo ^ otherLo) < SIMILAR_WHEN_DISTANCE_BELOW;
+
 function bitCount(bits: number): number {
   let sums = bits - ((bits >>> 1) & 0x55555555);
   sums = (sums & 0x33333333) + ((sums >>> 2) & 0x33333333);
@@ -66,4 +70,4 @@ function bitCount(bits: number): number {
 
 /** Null, the fingerprint of nothing, is similar to nothing, itself included. */
 export const isSimilar = (one: Fingerprint | null, other: Fingerprint | null): boolean =>
-  one !== null && other !== null && hammingDistance(one, other) < SIMILAR_WHEN_DISTANCE_BELOW;
+  one !== null && other !== null && isNear(one.hi, one.lo, other.hi, other.lo);

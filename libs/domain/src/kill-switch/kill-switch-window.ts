@@ -20,6 +20,7 @@ import {
   type ResultPrint,
 } from './prompt-print.js';
 import { repeatedIndexes, type StepMatch, scoreRequest } from './score.js';
+import { StepMarks } from './step-marks.js';
 
 /** One request as it comes to the kill switch. */
 export interface ObservedRequest {
@@ -61,10 +62,13 @@ interface Entry {
 
 const NO_MATCH: StepMatch = { isSimilarPrompt: false, isSimilarResponse: false, repeatedToolCallCount: 0 };
 const NO_INDEXES: ReadonlySet<number> = new Set();
+const NO_ENTRIES: readonly Entry[] = [];
 const CROWD: StepMatch = { ...NO_MATCH, isSimilarPrompt: true };
 
 export class KillSwitchWindow {
   readonly #entries: Entry[] = [];
+  /** Of the entries, in their order. */
+  readonly #marks = new StepMarks();
   /** The latest request, if it failed or was stopped. */
   #failed: PromptPrint | null = null;
   /** Of the latest request. */
@@ -82,10 +86,13 @@ export class KillSwitchWindow {
   decide(observed: ObservedRequest, sizeMax: number, threshold: number): KillSwitchDecision {
     this.#cutTo(sizeMax);
     const prompt = this.#printOf(observed);
-    const underWay = this.#latest((one) => one.answer === null && isSimilarPrompt(one.prompt, prompt));
-    const retried = observed.is_retry && underWay === undefined ? this.#retriedBy(prompt) : null;
+    const mayRecur = this.#marks.mayRecur(prompt);
+    const underWay = mayRecur
+      ? this.#latest((one) => one.answer === null && isSimilarPrompt(one.prompt, prompt))
+      : undefined;
+    const retried = mayRecur && observed.is_retry && underWay === undefined ? this.#retriedBy(prompt) : null;
     this.#failed = null;
-    const earlier = retried === null ? this.#entries : this.#entries.slice(0, -1);
+    const earlier = !mayRecur ? NO_ENTRIES : retried === null ? this.#entries : this.#entries.slice(0, -1);
     const crowd = Math.max(0, (underWay?.callIds.length ?? 0) + 1 - ATTEMPTS_MAX);
     const { breakdown, matches } = scoreRequest(earlier, prompt, crowd);
     this.score = breakdown.score;
@@ -111,6 +118,7 @@ export class KillSwitchWindow {
     }
     if (retried !== null) this.#remove(this.#entries.length - 1);
     this.#entries.push(entry);
+    this.#marks.push(prompt);
     this.excerptChars += excerptSize(entry.excerpt);
     this.#cutTo(sizeMax);
     return { kind: 'forward', breakdown };
@@ -186,6 +194,7 @@ export class KillSwitchWindow {
 
   #remove(index: number): void {
     const [entry] = this.#entries.splice(index, 1);
+    this.#marks.remove(index);
     if (entry !== undefined) this.excerptChars -= excerptSize(entry.excerpt);
   }
 }

@@ -152,7 +152,7 @@ export class KillSwitchWindows {
   ): Result {
     const charsBefore = window.excerptChars;
     const result = change(window);
-    this.#windows.reweigh(tenantOf(key), key, window.excerptChars - charsBefore);
+    this.#windows.reweigh(tenantOf(key), key, window, window.excerptChars - charsBefore);
     return result;
   }
 }

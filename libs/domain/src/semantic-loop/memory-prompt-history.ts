@@ -178,7 +178,7 @@ export class MemoryPromptHistory implements PromptHistory {
     const change = bytesOf(entries) - bytesOf(known.entries);
     known.entries = entries;
     known.bytes += change;
-    this.#scopes.reweigh(tenant_id, session_id, change);
+    this.#scopes.reweigh(tenant_id, session_id, known, change);
   }
 
   #checkOpen(): void {

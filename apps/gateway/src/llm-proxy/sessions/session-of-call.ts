@@ -2,7 +2,7 @@
  * The conversation a call belongs to when nobody named it: a fingerprint of who asks and how the conversation began,
  * so that an unmodified client still groups. A client that says for which end user it asks keeps users apart.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { LIMITS, type LlmRequest } from '#contracts';
 import type { ProxyCall } from '../proxy-call.js';
@@ -20,12 +20,9 @@ const RUN_HEADERS = ['x-session-affinity', 'x-session-id', 'x-opencode-session']
 /** Null for a call that is no conversation. About 4 us. */
 export function sessionOf({ tenantId, agentId, request, incoming }: ProxyCall): string | null {
   if (request === null) return null;
-  const hash = createHash('sha256');
-  for (const part of [tenantId, agentId, ...beginningOf(request, runOf(incoming.headers))]) {
-    hash.update(`${part.length}:`);
-    hash.update(excerpt(part));
-  }
-  return `llm-${hash.digest('hex').slice(0, 32)}`;
+  const parts = [tenantId, agentId, ...beginningOf(request, runOf(incoming.headers))];
+  const digest = hash('sha256', parts.map((part) => `${part.length}:${excerpt(part)}`).join(''));
+  return `llm-${digest.slice(0, 32)}`;
 }
 
 /** A conversation that the vendor keeps begins elsewhere, and has a name. */

@@ -6,7 +6,7 @@
  *                 into its text
  *     status      failure if the upstream failed; success; pending where tool calls wait for their results
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import {
   type DecisionLog,
   LIMITS,
@@ -96,7 +96,7 @@ function callsOf({ text, tool_calls }: LlmAnswer): readonly LlmToolCall[] {
 function labelOfAll(toolCalls: readonly LlmToolCall[]): string {
   const label = toolCalls.map(toolLabel).join(' + ');
   if (label.length <= LIMITS.lineCharsMax) return label;
-  const digest = createHash('sha256').update(label).digest('hex');
+  const digest = hash('sha256', label);
   return `${label.slice(0, wholeEnd(label, LIMITS.lineCharsMax / 2))}... #${digest}`;
 }
 
@@ -104,7 +104,7 @@ const toolLabel = (call: LlmToolCall): string => `${call.name}#${argumentsHash(c
 
 /** Eight hex digits over the canonical arguments. */
 export const argumentsHash = ({ arguments: text }: LlmToolCall): string =>
-  createHash('sha256').update(canonicalArguments(text)).digest('hex').slice(0, 8);
+  hash('sha256', canonicalArguments(text)).slice(0, 8);
 
 function inputOf(toolCalls: readonly LlmToolCall[]): { tool_input: string } {
   const input =

@@ -2,7 +2,7 @@
  * How an entry and a vector are written, and read by one who believes nothing: whatever is not exactly what this code
  * wrote under this name is refused. An entry is 64 hex digits, which bind it to its name, and then JSON.
  */
-import { createHash, createHmac } from 'node:crypto';
+import { createHmac, hash } from 'node:crypto';
 import { z } from 'zod';
 import { type CacheEntry, type CacheVector, DIALECTS, usageSchema } from '#contracts';
 
@@ -83,8 +83,7 @@ export function toEntry(tenantId: string, key: string, stored: StoredEntry): Cac
 export const vectorBlob = ({ values }: CacheVector): Buffer =>
   Buffer.from(values.buffer, values.byteOffset, values.byteLength);
 
-export const vectorDigest = (blob: Buffer): string =>
-  createHash('sha256').update(blob).digest('hex').slice(0, 32);
+export const vectorDigest = (blob: Buffer): string => hash('sha256', blob).slice(0, 32);
 
 /** Null unless it has as many numbers as it should. */
 export function readVector(blob: Buffer, dimension: number): Float32Array | null {
