@@ -17,7 +17,7 @@ import {
 } from '#contracts';
 import { canonicalArguments, redactedStart } from '#domain/kill-switch';
 import { isOutputCall, writtenAction } from '#domain/llm-dialects';
-import { wholeEnd } from '#kernel';
+import { ownText, wholeEnd } from '#kernel';
 import type { ProxyCall } from '../proxy-call.js';
 
 /** Twice what is compared of it, since numbers count as one character there. */
@@ -33,12 +33,12 @@ export interface SoFar {
   costMicroUsd: number;
 }
 
-/** On one line. What it loses of white space is made up for by what comes behind. */
+/** On one line, in one piece of its own: it is kept in windows. What it loses of white space is made up for by what comes behind. */
 export function intentOf(text: string): string {
   const line = redactedStart(text, INTENT_CHARS_MAX * 2)
     .replace(/\s+/g, ' ')
     .trim();
-  return line.slice(0, wholeEnd(line, INTENT_CHARS_MAX)).trimEnd();
+  return ownText(line.slice(0, wholeEnd(line, INTENT_CHARS_MAX)).trimEnd());
 }
 
 /** Of what a tool gave back, or the model answered. */
