@@ -1,6 +1,6 @@
 /** A budget is a budget though the Redis that counts it dies, and comes back with nothing, in the middle of its period. */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { connectRedis } from '#adapters/redis';
+import { connectRedis, type RedisConnection } from '#adapters/redis';
 import { respondJson, ScriptedUpstream } from '#testing';
 import { freePort } from '../free-ports.js';
 import { AGENT_KEY, type RunningGateway, startGateway } from '../start-gateway.js';
@@ -85,13 +85,14 @@ describe.skipIf(redisMissing !== null)('a gateway whose Redis forgets', () => {
     await expect.poll(isConnected, SOON).toBe(true);
   };
 
-  /** As an operator may, or an eviction. */
-  const empty = async () => {
+  const inRedis = async (work: (client: RedisConnection['client']) => Promise<unknown>) => {
     const connection = connectRedis(redis.socketPath, { onError: (failure) => expect.fail(String(failure)) });
     await connection.open();
-    await connection.client.flushall();
+    await work(connection.client);
     await connection.quit();
   };
+  /** As an operator may, or an eviction. */
+  const empty = () => inRedis((client) => client.flushall());
 
   test('knows what was spent, also while nobody counted', async () => {
     const agent = 'spender';
@@ -122,6 +123,19 @@ describe.skipIf(redisMissing !== null)('a gateway whose Redis forgets', () => {
     answerAtOnce();
     for (const status of [200, 200, 429]) expect(await askCounted(agent)).toBe(status);
     await empty();
+    for (const status of [200, 429]) expect(await askCounted(agent)).toBe(status);
+  });
+
+  test('knows it after one more call where something else stands under its names, which costs no call', async () => {
+    const agent = 'overwritten';
+    await setBudget(agent, 2.5 * CALL_USD);
+    answerAtOnce();
+    for (const status of [200, 200, 429]) expect(await askCounted(agent)).toBe(status);
+    await inRedis(async (client) => {
+      const names = await client.keys(`*${agent}*`);
+      expect(names).not.toEqual([]);
+      for (const name of names) await client.set(name, 'not ours');
+    });
     for (const status of [200, 429]) expect(await askCounted(agent)).toBe(status);
   });
 

@@ -10,6 +10,10 @@
  * until something is taken or seeded: what there had been before may be lost. A calendar counter's key names its bucket, and gateways
  * that know nothing of slots read the same number. All numbers are whole and below 2^53, where Lua's doubles are exact; they are written
  * with `%.0f`, since Lua's own conversion keeps 14 digits. ARGV[1] is the time, ARGV[2] the gateway.
+ *
+ * What is read is believed only if it may be what these scripts wrote: any other part is none, and a key of another type gives way. What
+ * was taken before is counted anew, from its slots, once a window, where it cannot be right, and where the caller says `recount`, behind the
+ * arguments of all keys and one more.
  */
 import { CALENDAR_GRACE_MS, SLOTS_PER_WINDOW } from '#domain/policy';
 import { NOW } from './script-clock.js';
@@ -24,28 +28,56 @@ export const VALUES_PER_KEY = 4;
 
 const PRELUDE = `${NOW}
 local gateway = ARGV[2]
+local mustRecount = ARGV[#KEYS * ${ARGUMENTS_PER_KEY} + 4] == 'recount'
 local counters = {}
 
 local function whole(number) return string.format('%.0f', number) end
 local function inText(start, amount) return whole(start) .. ':' .. whole(amount) .. ' ' end
 
+-- Nil for what is none of ours.
+local function number(digits)
+  local value = tonumber(digits)
+  return value and value < 9007199254740992 and value or nil
+end
+
+-- What was taken before, by the slots that count, each once.
+local function recount(part, counter)
+  local last, taken, slots = counter.start - counter.reach - 1, 0, {}
+  for start, amount in string.gmatch(part.past, '(%d+):(%d+) ') do
+    start, amount = number(start), number(amount)
+    if start and amount and start > last and start < part.start then
+      last, taken = start, taken + amount
+      slots[#slots + 1] = inText(start, amount)
+    end
+  end
+  part.p, part.past = taken, table.concat(slots)
+end
+
 -- Slots that count no more leave.
 local function moveOn(part, counter)
   local oldest = counter.start - counter.reach
+  if part.start < oldest then
+    part.c, part.p, part.past = 0, 0, ''
+    return
+  end
+  local at, left, first = 1
+  while true do
+    local _, last, start, amount = string.find(part.past, '^(%d+):(%d+) ', at)
+    first = last and number(start)
+    if not first or first >= oldest then break end
+    part.p = part.p - (number(amount) or part.p)
+    at, left = last + 1, first
+  end
+  part.past = string.sub(part.past, at)
+  local isTorn = part.past ~= '' and not (first and first < part.start)
+  local isWrong = part.p < 0 or (part.p == 0) ~= (part.past == '')
+  -- Once a window, however it looks.
+  local isDue = left and first and math.floor(left / counter.window) ~= math.floor(first / counter.window)
+  if mustRecount or isTorn or isWrong or isDue then recount(part, counter) end
   -- Its clock was ahead, and is not awaited.
   if part.start > counter.start + counter.window then
     part.start, part.c, part.p, part.past = counter.start, part.c + part.p, 0, ''
-  elseif part.start < oldest then
-    part.c, part.p, part.past = 0, 0, ''
-  else
-    local at = 1
-    while true do
-      local _, last, start, amount = string.find(part.past, '^(%d+):(%d+) ', at)
-      if not last or tonumber(start) >= oldest then break end
-      part.p = part.p - tonumber(amount)
-      at = last + 1
-    end
-    part.past = string.sub(part.past, at)
+    counter.isSetBack = true
   end
 end
 
@@ -62,14 +94,21 @@ local function counterOf(i)
     key = KEYS[i], isCalendar = isCalendar, window = window, slot = slot, reach = math.ceil(window / slot) * slot, start = first,
     own = { of = gateway, start = first, c = 0, p = 0, past = '', isUntaken = true }, others = 0, parts = {}, isStored = false,
   }
-  local stored = redis.call('HGETALL', KEYS[i])
+  local stored = redis.pcall('HGETALL', KEYS[i])
+  if stored.err then
+    -- Any other error is raised by asking again.
+    counter.isForeign = redis.call('TYPE', KEYS[i]).ok ~= 'hash'
+    stored = counter.isForeign and {} or redis.call('HGETALL', KEYS[i])
+  end
   local texts = {}
   for field = 1, #stored, 2 do texts[stored[field]] = stored[field + 1] end
+  counter.own.stored = texts['past ' .. gateway]
   for of, text in pairs(texts) do
     local mark, start, c, p = string.match(text, '^(0?)(%d+) (%d+) (%d+)$')
-    if mark then
+    start, c, p = number(start), number(c), number(p)
+    if start and c and p and not (isCalendar and start ~= first) then
       local past = texts['past ' .. of] or ''
-      local part = { of = of, start = tonumber(start), c = tonumber(c), p = tonumber(p), past = past, stored = past, isUntaken = mark == '0' }
+      local part = { of = of, start = start, c = c, p = p, past = past, stored = past, isUntaken = mark == '0' }
       if not isCalendar then moveOn(part, counter) end
       if of == gateway then
         counter.own = part
@@ -90,7 +129,10 @@ local function used(counter) return counter.others + counter.own.c + counter.own
 -- Adds to slots of the gateway's own, given by their starts, never to below zero.
 local function alter(own, changes)
   local amounts, starts = { [own.start] = own.c }, {}
-  for start, amount in string.gmatch(own.past, '(%d+):(%d+) ') do amounts[tonumber(start)] = tonumber(amount) end
+  for start, amount in string.gmatch(own.past, '(%d+):(%d+) ') do
+    start = number(start)
+    if start and start < own.start then amounts[start] = number(amount) end
+  end
   for start, amount in pairs(changes) do amounts[start] = math.max(0, (amounts[start] or 0) + amount) end
   for start, amount in pairs(amounts) do
     if amount > 0 then starts[#starts + 1] = start end
@@ -121,19 +163,22 @@ local function add(counter, start, amount)
   end
 end
 
+local function written(part)
+  return (part.isUntaken and '0' or '') .. whole(part.start) .. ' ' .. whole(part.c) .. ' ' .. whole(part.p)
+end
+
 -- Every key expires: a sliding counter once all its slots are past, a calendar one an hour after its end, for
 -- corrections of calls that ran across it, or after its last change: a gateway whose clock is behind counts on.
 local function save(counter)
   local own, key = counter.own, counter.key
-  local mark = own.isUntaken and '0' or ''
-  redis.call('HSET', key, gateway, mark .. whole(own.start) .. ' ' .. whole(own.c) .. ' ' .. whole(own.p))
+  if counter.isForeign then redis.call('DEL', key) end
+  redis.call('HSET', key, gateway, written(own))
   if own.past ~= (own.stored or '') then redis.call('HSET', key, 'past ' .. gateway, own.past) end
   for _, part in ipairs(counter.parts) do
     if part.c + part.p == 0 then
       redis.call('HDEL', key, part.of, 'past ' .. part.of)
-    elseif part.past ~= part.stored then
-      redis.call('HSET', key, part.of, (part.isUntaken and '0' or '') .. whole(part.start) .. ' ' .. whole(part.c) .. ' ' .. whole(part.p))
-      redis.call('HSET', key, 'past ' .. part.of, part.past)
+    elseif part.past ~= part.stored or counter.isSetBack then
+      redis.call('HSET', key, part.of, written(part), 'past ' .. part.of, part.past)
     end
   end
   local ttl = counter.reach + counter.slot
@@ -192,6 +237,7 @@ else
   for i = 1, #KEYS do
     local counter, at = counterOf(i)
     if refused[i] == 0 then add(counter, counter.start, -tonumber(ARGV[at + 5])) end
+    if counter.isSetBack or mustRecount then save(counter) end
   end
 end
 return told(isAllowed, refused, begun)
@@ -249,6 +295,7 @@ export const SEED = change(`
       local count = (last - first) / slot + 1
       first = math.max(first, oldest)
       local left = (last - first) / slot + 1
+      recount(own, counter)
       local missing = math.floor(amount / count) * left + math.min(amount % count, left)
       for start, taken in string.gmatch(own.past .. inText(own.start, own.c), '(%d+):(%d+) ') do
         if tonumber(start) >= first and tonumber(start) <= last then missing = missing - tonumber(taken) end

@@ -43,6 +43,9 @@ type SendParameters<T extends Place> = [
   ...further: (number | string)[],
 ];
 
+/** Whether the sums of slots are believed, or made anew. */
+type Sums = '' | 'recount';
+
 interface LimitCommands {
   observatoryLimitTake: Script;
   observatoryLimitLook: Script;
@@ -86,12 +89,10 @@ export class RedisRateLimiter implements RateLimiter {
    */
   async take(windows: readonly LimitWindow[], nowMs?: number): Promise<LimitDecision> {
     for (const window of windows) checkAmount(window.amount, 0);
-    const first = await this.#takeOnce(windows);
-    // In time, and yet too late: a clock was moved. Which way the reply has told.
-    const reply = wasTooLate(first) ? await this.#takeOnce(windows) : first;
-    if (wasTooLate(reply)) throw new RedisFailure('timeout');
+    const first = await this.#takeInTime(windows);
+    const reply = isDoubtful(windows, first) ? await this.#takeInTime(windows, 'recount') : first;
     const counted = windows.map((_, index) => countedAt(reply, index));
-    const refused = windows.map((_, index) => reply[placeOf(index) + 1] === 1);
+    const refused = windows.map((_, index) => hasRefused(reply, index));
     const begun = windows.map((_, index) => reply[placeOf(index) + 2] === 1);
     const isRefused = reply[1] === 1 ? null : refused;
     return describeDecision(windows, counted, begun, isRefused, reply[0] as number, nowMs);
@@ -110,7 +111,15 @@ export class RedisRateLimiter implements RateLimiter {
     return windows.map((window, index) => stateOf(window, countedAt(reply, index), 0, reply[0] as number));
   }
 
-  #takeOnce(windows: readonly LimitWindow[]): Promise<Reply> {
+  async #takeInTime(windows: readonly LimitWindow[], sums: Sums = ''): Promise<Reply> {
+    const first = await this.#takeOnce(windows, sums);
+    // In time, and yet too late: a clock was moved. Which way the reply has told.
+    const reply = wasTooLate(first) ? await this.#takeOnce(windows, sums) : first;
+    if (wasTooLate(reply)) throw new RedisFailure('timeout');
+    return reply;
+  }
+
+  #takeOnce(windows: readonly LimitWindow[], sums: Sums): Promise<Reply> {
     const [first] = windows;
     return this.#deadline.asked(first === undefined ? '' : limitKey(first), async (untilMs) => {
       const reply = this.#send(
@@ -118,6 +127,7 @@ export class RedisRateLimiter implements RateLimiter {
         windows,
         ({ limit, amount }) => [limit, amount],
         untilMs,
+        sums,
       );
       try {
         return await this.#awaited(reply);
@@ -182,20 +192,34 @@ const wasTooLate = (reply: Readonly<Reply>): boolean => reply.length === 1;
 /** Where what a reply says of a key begins. */
 const placeOf = (index: number): number => 2 + index * VALUES_PER_KEY;
 
+const hasRefused = (reply: Readonly<Reply>, index: number): boolean => reply[placeOf(index) + 1] === 1;
+
+/** It refused for a sum that its slots do not make: somebody else has written there. */
+const isDoubtful = (windows: readonly LimitWindow[], reply: Readonly<Reply>): boolean =>
+  windows.some(
+    ({ amount, limit }, index) =>
+      hasRefused(reply, index) &&
+      reply[placeOf(index) + 3] !== '' &&
+      countedAt(reply, index).used + amount <= limit,
+  );
+
+/** Where the slots are told they are what counts. */
 function countedAt(reply: Readonly<Reply>, index: number): Counted {
   const at = placeOf(index);
-  return { used: reply[at] as number, slots: slotsOf(reply[at + 3] as string) };
+  const text = reply[at + 3] as string;
+  if (text === '') return { used: reply[at] as number, slots: [] };
+  const slots = slotsOf(text);
+  return { used: slots.reduce((sum, [, amount]) => sum + amount, 0), slots: slots.flat() };
 }
 
 /** Those of several gateways in one order. */
-function slotsOf(text: string): number[] {
-  if (text === '') return [];
-  const slots = text
+function slotsOf(text: string): [startMs: number, amount: number][] {
+  return text
     .trimEnd()
     .split(' ')
-    .map((slot) => slot.split(':').map(Number) as [startMs: number, amount: number]);
-  return slots
-    .filter(([, amount]) => amount > 0)
-    .sort(([one], [other]) => one - other)
-    .flat();
+    .map((slot) => slot.split(':').map(Number) as [startMs: number, amount: number])
+    .filter(
+      ([startMs, amount]) => Number.isSafeInteger(startMs) && Number.isSafeInteger(amount) && amount > 0,
+    )
+    .sort(([one], [other]) => one - other);
 }
