@@ -1,46 +1,22 @@
-/**
- * A disk that really is full: a small tmpfs with a file in it to give way. Needs the right to mount (root, as in CI);
- * the store's own specs fill a bounded database everywhere else.
- */
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+/** A disk that really is full; the store's own specs fill a bounded database where none can be mounted. */
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { buildDecisionLog } from '#testing';
+import { mountSmallDisk, type SmallDisk } from './small-disk.js';
 import { startGateway } from './start-gateway.js';
 
 const DISK_BYTES = 48 * 1024 * 1024;
-const BALLAST_BYTES = 8 * 1024 * 1024;
+const ROOM_FOR_STEPS_BYTES = 40 * 1024 * 1024;
 /** Less than the gateway keeps free for retention to work in. */
 const ROOM_BYTES = 8 * 1024 * 1024;
 
-const mountPoint = mkdtempSync(join(tmpdir(), 'observatory-disk-'));
-const isMounted = (() => {
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK_BYTES}`, 'tmpfs', mountPoint], {
-      stdio: 'ignore',
-    });
-    return true;
-  } catch {
-    return false;
-  }
-})();
-if (!isMounted && process.env.CI === 'true')
-  throw new Error('CI must be able to mount a tmpfs for this test');
-if (!isMounted) process.stdout.write('skipped: a full disk (mounting a tmpfs needs root)\n');
+const disk = mountSmallDisk(DISK_BYTES) as SmallDisk;
 
-afterAll(() => {
-  if (isMounted) execFileSync('umount', ['-l', mountPoint]);
-  rmSync(mountPoint, { recursive: true, force: true });
-});
-
-test.skipIf(!isMounted)(
+test.skipIf(disk === null)(
   'a full disk answers 503 with Retry-After, loses nothing, and recovers by itself',
   async () => {
-    const ballast = join(mountPoint, 'ballast');
-    writeFileSync(ballast, Buffer.alloc(BALLAST_BYTES));
-    const gateway = await startGateway({ dataDir: join(mountPoint, 'data') });
+    disk.fill(ROOM_FOR_STEPS_BYTES);
+    const gateway = await startGateway({ dataDir: join(disk.mountPoint, 'data') });
     const filler = 'x'.repeat(20_000);
     const accepted: string[] = [];
     let serial = 0;
@@ -65,7 +41,7 @@ test.skipIf(!isMounted)(
     expect((await fetch(`${gateway.url}/readyz`)).status).toBe(503);
     expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200);
 
-    rmSync(ballast);
+    disk.clear();
     await expect
       .poll(async () => (await gateway.ingest(refused.log)).status, { timeout: 20_000, interval: 250 })
       .toBe(202);
@@ -86,16 +62,14 @@ test.skipIf(!isMounted)(
   },
 );
 
-test.skipIf(!isMounted)(
+test.skipIf(disk === null)(
   'a gateway killed on a full disk starts again, shows what is stored, and takes more once there is room',
   async () => {
-    const dataDir = join(mountPoint, 'killed');
+    const dataDir = join(disk.mountPoint, 'killed');
     const before = await startGateway({ dataDir });
     expect((await before.ingest(buildDecisionLog({ meta: { session_id: 'killed' } }))).status).toBe(202);
     await before.kill();
-    const ballast = join(mountPoint, 'ballast');
-    const { bavail, bsize } = statfsSync(mountPoint);
-    writeFileSync(ballast, Buffer.alloc(bavail * bsize - ROOM_BYTES));
+    disk.fill(ROOM_BYTES);
 
     const gateway = await startGateway({ dataDir });
     expect((await gateway.operator('GET', '/v1/sessions/killed')).body).toMatchObject({ step_count: 1 });
@@ -103,7 +77,7 @@ test.skipIf(!isMounted)(
     expect((await gateway.ingest(next)).status).toBe(503);
     expect((await fetch(`${gateway.url}/readyz`)).status).toBe(503);
 
-    rmSync(ballast);
+    disk.clear();
     await expect
       .poll(async () => (await gateway.ingest(next)).status, { timeout: 20_000, interval: 250 })
       .toBe(202);
