@@ -1,10 +1,11 @@
 /**
  * A real redis-server with a stand-in for its query engine in front: FT.CREATE and FT.SEARCH are answered here, by
  * looking at the real server's hashes, and all else goes to it. Understands the one query we send and refuses any
- * other, as the engine would. It lets everything be tested but the engine itself.
+ * other, as the engine would. It lets everything be tested but the engine itself. Where the real server is away, it hangs up.
  */
+import { once } from 'node:events';
 import { Redis } from 'ioredis';
-import { RedisError, type RedisReply, ScriptedRedis } from '#testing';
+import { HANG_UP, RedisError, type RedisReply, ScriptedRedis } from '#testing';
 import { type RedisServer, startRedis } from './start-redis.js';
 
 const QUERY =
@@ -26,21 +27,30 @@ export interface StandIn {
 
 export async function startStandIn(protocol: 2 | 3): Promise<StandIn> {
   const server = await startRedis();
-  const backend = new Redis(server.socketPath, { protocol: 2 });
+  const backend = new Redis(server.socketPath, {
+    protocol: 2,
+    maxRetriesPerRequest: 0,
+    enableOfflineQueue: false,
+    retryStrategy: () => 20,
+  });
+  backend.on('error', () => {});
+  await once(backend, 'ready');
   const indexes = new Map<string, Index>();
   const redis = await new ScriptedRedis(protocol).listen();
   redis.script(async (args) => {
     const [name, ...rest] = args.map(String);
     if (name?.toUpperCase() === 'FT.CREATE') return createIndex(indexes, rest);
-    if (name?.toUpperCase() === 'FT.SEARCH')
-      return search(backend, indexes.get(rest[0] ?? ''), args, protocol);
     if (name?.toUpperCase() === 'FLUSHALL') indexes.clear();
     try {
+      if (name?.toUpperCase() === 'FT.SEARCH')
+        return await search(backend, indexes.get(rest[0] ?? ''), args, protocol);
       return (await backend.callBuffer(String(name), ...args.slice(1))) as RedisReply;
     } catch (error) {
-      return new RedisError((error as Error).message);
+      return (error as Error).name === 'ReplyError' ? new RedisError((error as Error).message) : HANG_UP;
     }
   });
+  // As a real one that comes back with nothing.
+  backend.on('close', () => indexes.clear());
   return {
     redis,
     server,
@@ -66,8 +76,14 @@ async function search(
   args: Buffer[],
   protocol: 2 | 3,
 ): Promise<RedisReply> {
-  if (index === undefined) return new RedisError(`${args[1]}: no such index`);
-  if (PROBE.test(String(args[2]))) return answer([], protocol);
+  if (index === undefined) {
+    await backend.ping();
+    return new RedisError(`${args[1]}: no such index`);
+  }
+  if (PROBE.test(String(args[2]))) {
+    await backend.ping();
+    return answer([], protocol);
+  }
   const query = QUERY.exec(String(args[2]));
   if (query === null) return new RedisError('Syntax error');
   const [, tenant, session, count] = query;
