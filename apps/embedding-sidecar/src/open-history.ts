@@ -17,7 +17,13 @@ export interface OpenHistoryParts {
 export async function openHistory(parts: OpenHistoryParts): Promise<PromptHistory> {
   const history =
     parts.secrets.redisUrl === null ? inMemory(parts) : await inRedis(parts, parts.secrets.redisUrl);
-  await history.open();
+  try {
+    await history.open();
+  } catch (error) {
+    // Its connection would go on trying.
+    await history.close();
+    throw error;
+  }
   return history;
 }
 

@@ -58,6 +58,11 @@ export class ScriptedRedis {
     this.#server = createServer((socket) => this.#serve(socket));
   }
 
+  /** Connections that are there now. */
+  get openCount(): number {
+    return this.#sockets.size;
+  }
+
   get url(): string {
     return `redis://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }

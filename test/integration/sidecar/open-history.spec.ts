@@ -1,0 +1,31 @@
+/** What the store of prompts leaves behind where it cannot be had. */
+import { pino } from 'pino';
+import { expect, it, onTestFinished } from 'vitest';
+import type { Cosine, LoopSimilarity } from '#contracts';
+import { parseConfig, parseSecrets } from '#domain/sidecar-settings';
+import { steadyClock } from '#kernel';
+import { RedisError, ScriptedRedis } from '#testing';
+import { openHistory } from '../../../apps/embedding-sidecar/src/open-history.js';
+import { SidecarTelemetry } from '../../../apps/embedding-sidecar/src/telemetry.js';
+
+it('no connection stays with a Redis that has no query engine', async () => {
+  const redis = await new ScriptedRedis().listen();
+  onTestFinished(() => redis.close());
+  redis.script(([name]) => new RedisError(`ERR unknown command '${name}', with args beginning with: `));
+  const opening = openHistory({
+    config: parseConfig({}),
+    secrets: parseSecrets({ REDIS_URL: redis.url }),
+    telemetry: new SidecarTelemetry(pino({ level: 'silent' }), steadyClock, null),
+    embedder: {
+      model_id: 'test/model',
+      dimension: 8,
+      tokens_max: 100,
+      loopWhenSimilarityAbove: 0.95 as LoopSimilarity,
+      hitWhenCosineAtLeast: 0.92 as Cosine,
+      needsStrictGate: false,
+    },
+  });
+  await expect(opening).rejects.toMatchObject({ reason: 'no_query_engine' });
+  expect(redis.connectionCount).toBe(1);
+  await expect.poll(() => redis.openCount).toBe(0);
+});
