@@ -30,17 +30,22 @@ async function main(args: readonly string[]): Promise<void> {
     const stop = async (why: string, exitCode: number, isThreadStuck = false): Promise<void> => {
       // `exit` waits for every thread, and one that is stuck in native code never ends.
       const end = isThreadStuck ? () => process.kill(process.pid, 'SIGKILL') : process.exit;
-      // A second signal from an impatient operator ends it at once.
-      if (isStopping) end(1);
-      isStopping = true;
       logger.info({ event: 'draining', why }, 'draining');
+      // A second reason cuts nothing short that has begun, unless it would be waited for in vain.
+      if (isStopping) return isThreadStuck ? void end(1) : undefined;
+      isStopping = true;
       setTimeout(end, STOP_TIMEOUT_MS, 1).unref();
       await sidecar?.stop();
       end(exitCode);
     };
     for (const signal of SIGNALS) {
-      // Ctrl-C, and the end of a terminal, reach the whole group; a child leaves the decision to its parent.
-      process.on(signal, () => (isChild && signal !== 'SIGTERM' ? undefined : stop(signal, 0)));
+      process.on(signal, () => {
+        // Ctrl-C, and the end of a terminal, reach the whole group; a child leaves the decision to its parent.
+        if (isChild && signal !== 'SIGTERM') return;
+        // A second one is from an impatient operator, and ends it at once.
+        if (isStopping) process.exit(1);
+        void stop(signal, 0);
+      });
     }
     if (isChild) {
       process.stdin.resume();

@@ -10,6 +10,7 @@ import { json } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { SidecarClient } from '#adapters/grpc';
+import { deferred } from '#kernel';
 import { NO_REPLY, RedisError, ScriptedRedis } from '#testing';
 import {
   fillWithMinilmShape,
@@ -346,11 +347,15 @@ it('says of its Redis how often it was asked in vain, and made the index', async
  * @param isHung while it says so, nothing is answered
  * @param vector of each text
  */
-async function startEqualApi(isHung = () => false, vector = () => [1, 0, 0, 0]): Promise<string> {
+async function startEqualApi(
+  isHung = () => false,
+  vector: () => number[] | Promise<number[]> = () => [1, 0, 0, 0],
+): Promise<string> {
   const api = createHttpServer(async (request, response) => {
     const { input } = (await json(request)) as { input: string[] };
     if (isHung()) return;
-    response.end(JSON.stringify({ data: input.map((_, index) => ({ index, embedding: vector() })) }));
+    const embedding = await vector();
+    response.end(JSON.stringify({ data: input.map((_, index) => ({ index, embedding })) }));
   });
   onTestFinished(() => {
     api.close();
@@ -544,6 +549,39 @@ describe('the end', () => {
     sidecar.process.stdin?.destroy();
     expect(await sidecar.exited).toBe(0);
     expect(existsSync(place.socketPath)).toBe(false);
+  });
+
+  it('answers what has begun though its parent goes meanwhile', async () => {
+    let isHeld = false;
+    const held = deferred();
+    let asked = deferred();
+    const baseUrl = await startEqualApi(
+      () => false,
+      async () => {
+        asked.resolve();
+        if (isHeld) await held.promise;
+        return [1, 0, 0, 0];
+      },
+    );
+    const sidecar = start({ LOOP_EMBEDDING_BASE_URL: baseUrl, LOOP_EMBEDDING_MODEL: 'equal' }, [
+      '--exit-with-stdin',
+    ]);
+    const client = await connected();
+    isHeld = true;
+    asked = deferred();
+    const begun = client.embed('hello there', patient).catch(({ reason }) => reason);
+    await asked.promise;
+    const reasons = () =>
+      sidecar
+        .lines()
+        .filter(({ event }) => event === 'draining')
+        .map(({ why }) => why);
+    sidecar.process.kill('SIGTERM');
+    sidecar.process.stdin?.destroy();
+    await expect.poll(() => reasons().sort(), { timeout: 10_000 }).toEqual(['SIGTERM', 'parent_gone']);
+    held.resolve();
+    expect(await begun).toMatchObject({ fitness: 'fit' });
+    expect(await sidecar.exited).toBe(0);
   });
 
   it('by SIGKILL under load leaves every call answered or rejected at once', async () => {
