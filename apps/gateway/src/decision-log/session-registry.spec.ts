@@ -460,6 +460,45 @@ describe('a session that is held', () => {
   });
 });
 
+describe('who let a session go on', () => {
+  const letGo = (): ControlView => ({
+    ...initialControl(),
+    operator_id: 'ada',
+    reason: 'looks fine',
+    since_ms: 7,
+  });
+
+  test('is shown after a restart, too, whose desk knows no session that is plainly active', async () => {
+    const gateway = build({ state: 'active' });
+    const before = gateway.registry();
+    for (const id of ['a', 'b', 'c']) {
+      before.apply(keyOf(id), step(id), []);
+      before.setControl(keyOf(id), letGo());
+    }
+    await before.save();
+
+    const sessions = gateway.registry();
+    await sessions.recover();
+    // The first has left memory, of which it is read from the store.
+    for (const id of ['a', 'b', 'c'])
+      expect(await sessions.find(keyOf(id))).toMatchObject({ control: letGo() });
+    await sessions.bringBack(keyOf('a'));
+    expect(sessions.peek(keyOf('a'))?.control).toEqual(letGo());
+  });
+
+  test('is nobody known where its row still shows the pause before', async () => {
+    const gateway = build({ state: 'active' });
+    const before = gateway.registry();
+    before.apply(keyOf('a'), step('a'), []);
+    before.setControl(keyOf('a'), { ...letGo(), state: 'paused' });
+    await before.save();
+
+    const sessions = gateway.registry();
+    await sessions.recover();
+    expect(sessions.peek(keyOf('a'))?.control).toEqual(initialControl());
+  });
+});
+
 describe('a session that was terminated', () => {
   const over = { ended: true, state: 'dead', control: { state: 'terminated' } };
 

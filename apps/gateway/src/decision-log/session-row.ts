@@ -11,15 +11,22 @@ import {
 import { applyStep, type SummarisedStep } from '#domain/decision-log';
 
 /**
- * Changes `view` in place. What its agent has once shown to obey stays: who commands forgets it with a restart and in a
- * quiet hour, until the agent shows it again.
+ * Changes `view` in place. What its agent has once shown to obey stays, and who let it go on: who commands forgets both with
+ * a restart and in a quiet hour, the one until the agent shows it again, the other until the next command.
  */
 export function showControl(view: SessionView, control: ControlView): void {
-  view.control = { ...control, mode: strongerMode(control.mode, view.control.mode) };
+  const before = view.control;
+  const { operator_id, reason, since_ms } = isForgotten(control, before) ? before : control;
+  const mode = strongerMode(control.mode, before.mode);
+  view.control = { ...control, operator_id, reason, since_ms, mode };
   if (control.state !== 'terminated') return;
   view.ended = true;
   view.state = 'dead';
 }
+
+/** Active as if always, though the row tells of somebody who made it so. */
+const isForgotten = (control: ControlView, before: ControlView): boolean =>
+  control.state === 'active' && control.since_ms === null && before.state === 'active';
 
 /** They stand in the order of what a pause is worth. */
 const strongerMode = (a: ControlMode, b: ControlMode): ControlMode =>
