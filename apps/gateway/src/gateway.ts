@@ -189,7 +189,7 @@ async function assemble(
   rawRoutes.push(proxyRoute, lostCallRoute());
 
   await area.recover();
-  await proxy.recover();
+  await proxy.recover(area.registry);
   desk.connect(area.sessions);
 
   const events: RealtimeEvents = new RealtimeEvents(

@@ -8,7 +8,7 @@ import { gzipSync } from 'node:zlib';
 import OpenAI from 'openai';
 import { describe, expect, test } from 'vitest';
 import { respondEvents, respondJson } from '#testing';
-import { AGENT_KEY, startGateway } from '../start-gateway.js';
+import { AGENT_KEY, type RunningGateway, startGateway } from '../start-gateway.js';
 import { gateway, startAgain, startOneGateway, upstream } from '../start-one-gateway.js';
 import { always, openaiChat } from './vendors.js';
 
@@ -490,6 +490,33 @@ test('kill -9 with held calls and a fired kill switch: the agent stays deactivat
   expect((await openaiChat.ask(second.url, 'And now?', { agent: 'crash-killed' })).text).toBe(
     'the same answer',
   );
+  await second.kill();
+});
+
+test('kill -9 while a step waits for its tools: its session is there with what it cost, and goes on from that', async () => {
+  const env = {
+    OBSERVATORY_UPSTREAM_OPENAI_URL: `${upstream.origin}/v1`,
+    OBSERVATORY_UPSTREAM_OPENAI_KEY: KEY_CANARY,
+  };
+  const first = await startGateway({ env });
+  const toolCall = { name: 'build', arguments: { target: 'all' } };
+  upstream.script(always(openaiChat, { toolCall }));
+  const headers = { 'x-observatory-session': 'crash-waiting' };
+  await openaiChat.ask(first.url, 'Build it', { headers });
+  const callsAt = async (at: RunningGateway) =>
+    (await at.operator('GET', '/v1/calls?session_id=crash-waiting')).body.items;
+  await expect.poll(() => callsAt(first)).toHaveLength(1);
+  await first.kill();
+
+  const second = await startGateway({ dataDir: first.dataDir, env });
+  const [{ cost_usd }] = await callsAt(second);
+  expect(cost_usd).toBeGreaterThan(0);
+  const listed = async () => (await second.operator('GET', '/v1/sessions')).body.items[0];
+  expect(await listed()).toMatchObject({ session_id: 'crash-waiting', cost_usd, tokens: 120 });
+  upstream.script(always(openaiChat, { text: 'Done.' }));
+  await openaiChat.ask(second.url, 'Build it', { headers, steps: [{ call: toolCall, result: 'ok' }] });
+  await expect.poll(listed).toMatchObject({ step_count: 1, tokens: 240 });
+  expect((await listed()).cost_usd).toBeCloseTo(2 * cost_usd, 9);
   await second.kill();
 });
 

@@ -10,6 +10,7 @@ import {
   LIMITS,
   type LiveAudience,
   type LivePublisher,
+  type LlmCall,
   type SemanticLoopEvent,
   type SessionKey,
   type SessionView,
@@ -28,9 +29,10 @@ import { FEED_INTERVAL_MS } from '../realtime/live-hub.js';
 import { fallsSilent } from './falls-silent.js';
 import { rowsToShow } from './rows-to-show.js';
 import {
+  type CallOfSession,
   forgetWaiting,
   isOtherControl,
-  rowOfLoop,
+  rowOfCall,
   rowOfWaiting,
   rowShowingNothing,
   showControl,
@@ -191,7 +193,16 @@ export class SessionRegistry {
 
   /** A session with a semantic loop: where its agent reports its steps under another, its calls make none. @see #introduce */
   introduceLoop(key: SessionKey, event: SemanticLoopEvent): Promise<void> {
-    return this.#introduce(key, () => rowOfLoop(event));
+    return this.#introduce(key, () => rowOfCall(event, event.at_ms));
+  }
+
+  /** A session with a call whose step was lost with the process that made it. @see #introduce */
+  introduceCall(
+    key: SessionKey,
+    call: CallOfSession & Pick<LlmCall, 'started_at_ms' | 'duration_ms'>,
+  ): Promise<void> {
+    const atMs = Math.round(call.started_at_ms + call.duration_ms);
+    return this.#introduce(key, () => rowOfCall(call, atMs));
   }
 
   /** A session whose first step waits for what its tools come back with, which may take minutes. @see #introduce */

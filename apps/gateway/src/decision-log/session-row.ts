@@ -4,8 +4,8 @@ import {
   type ControlMode,
   type ControlView,
   type DecisionLog,
+  type LlmCall,
   PROXY_SOURCE,
-  type SemanticLoopEvent,
   type SessionView,
 } from '#contracts';
 import { applyStep, type SummarisedStep } from '#domain/decision-log';
@@ -36,6 +36,9 @@ const strongerMode = (a: ControlMode, b: ControlMode): ControlMode =>
 export const isOtherControl = (control: ControlView, before: ControlView): boolean =>
   control.state !== before.state || control.asked_by.join('\n') !== before.asked_by.join('\n');
 
+/** What a row takes from a call. */
+export type CallOfSession = Pick<LlmCall, 'agent_id' | 'session_id' | 'call_id'>;
+
 /** Of a session that holds its first step. */
 export function rowShowingNothing(step: SummarisedStep): SessionView {
   return {
@@ -51,8 +54,8 @@ export function rowShowingNothing(step: SummarisedStep): SessionView {
   };
 }
 
-/** Of a session whose calls ask the same again, and make no steps of it. */
-export const rowOfLoop = ({ agent_id, session_id, call_id, at_ms }: SemanticLoopEvent): SessionView =>
+/** Of a session that is known by a call alone: those that ask the same again, or whose step was lost with its process. */
+export const rowOfCall = ({ agent_id, session_id, call_id }: CallOfSession, atMs: number): SessionView =>
   rowWithoutSteps(
     {
       meta: { trace_id: call_id, source_app: PROXY_SOURCE },
@@ -61,7 +64,7 @@ export const rowOfLoop = ({ agent_id, session_id, call_id, at_ms }: SemanticLoop
       action: { status: 'success' },
     } as DecisionLog,
     session_id,
-    at_ms,
+    atMs,
   );
 
 /** Of a session whose first step waits for what its tools come back with: what it is about is known. */

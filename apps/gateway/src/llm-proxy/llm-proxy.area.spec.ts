@@ -41,6 +41,7 @@ async function startArea(policies: AgentPolicy[], spenders: string[], aheadMs = 
         return rows.map(() => 1);
       },
       openIncidents: async () => [],
+      calls: async () => ({ items: [], next_cursor: null }),
       spendByAgent: async (fromMs: number) =>
         spenders
           .filter(() => hour_ms >= fromMs)
@@ -56,7 +57,7 @@ async function startArea(policies: AgentPolicy[], spenders: string[], aheadMs = 
     semanticLoop: { events: {} },
     alerts: { note: (event: AlertEvent) => told.push(event) },
   } as never);
-  await area.recover();
+  await area.recover({ entries: () => [] } as never);
   return { area, clock, seeded, told };
 }
 

@@ -57,6 +57,7 @@ import { ProxyEvents } from './proxy-events.js';
 import { ProxyRoute } from './proxy-route.js';
 import { ContinuedSessions } from './sessions/continued-sessions.js';
 import { StepFeed } from './sessions/step-feed.js';
+import { tellUntoldCalls, type UntoldCallsParts } from './sessions/untold-calls.js';
 import { isError } from './steps/record.step.js';
 import { UpstreamDirectory } from './upstreams/upstream-directory.js';
 
@@ -84,6 +85,7 @@ export interface LlmProxyDependencies {
 
 /** What calls tell the sessions' rows. */
 type ProxySessions = Pick<SessionRegistry, 'introduceWaiting' | 'noteCall' | 'noteStepless' | 'peek'>;
+type RecoveredSessions = UntoldCallsParts['sessions'];
 
 export class LlmProxyArea {
   readonly agents: AgentDirectory;
@@ -224,8 +226,11 @@ export class LlmProxyArea {
     parts.limits.onReady = () => void this.budgets.seedAll();
   }
 
-  /** Brings back settings, open incidents and what was spent. Before the first call; rejects as the store does. */
-  async recover(): Promise<void> {
+  /**
+   * Brings back settings, open incidents and what was spent, and tells the sessions' rows of it. After they are read, before the
+   * first call; rejects as the store does.
+   */
+  async recover(sessions: RecoveredSessions): Promise<void> {
     await Promise.all([
       this.agents.load(),
       this.upstreams.load(),
@@ -234,6 +239,7 @@ export class LlmProxyArea {
       this.#continued.load(),
     ]);
     await this.budgets.recover();
+    await tellUntoldCalls({ store: this.#parts.proxyStore, sessions, clock: this.#parts.clock });
   }
 
   /** Why the agent's policy does not let it call now; null: it does. */

@@ -1,0 +1,117 @@
+/**
+ * What calls took that their session's row does not say: a step waits up to two minutes for what its tools come back with, and each
+ * for a moment until it is stored, so a process that dies leaves calls that are recorded and told by no step. Once at the start, the sessions
+ * that called last are compared with their calls: one that has no row gets one, and one whose row says less is told the sum, from
+ * which its next step goes on. The step itself is lost: what was asked is in no record.
+ */
+import {
+  isCostUnknown,
+  type LlmCall,
+  PROXY_SOURCE,
+  type ProxyStore,
+  type SessionView,
+  sessionKey,
+  tenantIdOf,
+  tokensOf,
+  USED_DECISIONS,
+} from '#contracts';
+import { toMicroUsd } from '#domain/policy';
+import { type Clock, DAY_MS } from '#kernel';
+import type { SessionRegistry } from '../../decision-log/session-registry.js';
+
+/** Before the end of a tenant's latest call: longer than a step waits for its tools, and then for its row. */
+const UNTOLD_WITHIN_MS = 180_000;
+/** Looked at of a tenant; behind them the steps of a busy one are long stored. */
+const LATEST_CALLS_MAX = 2_000;
+/** Of one session: a longer one took that much at least. */
+const SESSION_CALLS_MAX = 10_000;
+const PAGE_CALLS = 500;
+/** A tenant without a session in memory is known by what it spent. */
+const SPENT_WITHIN_MS = DAY_MS;
+
+export interface UntoldCallsParts {
+  store: Pick<ProxyStore, 'calls' | 'spendByAgent'>;
+  sessions: Pick<SessionRegistry, 'entries' | 'peek' | 'introduceCall' | 'noteStepless'>;
+  clock: Clock;
+}
+
+/** After the rows are read, before the first call. Rejects as the store does. */
+export async function tellUntoldCalls(parts: UntoldCallsParts): Promise<void> {
+  const tenantIds = new Set<string>();
+  const reporters = new Set<string>();
+  for (const [key, view] of parts.sessions.entries()) {
+    tenantIds.add(tenantIdOf(key));
+    if (isReported(view)) reporters.add(reporterKey(tenantIdOf(key), view.agent_id));
+  }
+  for (const { tenant_id } of await parts.store.spendByAgent(parts.clock.nowMs() - SPENT_WITHIN_MS))
+    tenantIds.add(tenant_id);
+  for (const tenantId of tenantIds)
+    for (const call of await latestOfSessions(parts, tenantId)) {
+      if (!reporters.has(reporterKey(tenantId, call.agent_id))) await tell(parts, tenantId, call);
+    }
+}
+
+/** Its agent tells its steps and what they cost itself, so that its calls do not. */
+const isReported = ({ source_app, step_count }: SessionView): boolean =>
+  step_count > 0 && source_app !== PROXY_SOURCE;
+
+const reporterKey = (tenantId: string, agentId: string): string => JSON.stringify([tenantId, agentId]);
+
+/** The latest call of each session that may have died with its step untold. */
+async function latestOfSessions({ store }: UntoldCallsParts, tenantId: string): Promise<LlmCall[]> {
+  const latest = new Map<string, LlmCall>();
+  let fromMs = Number.NEGATIVE_INFINITY;
+  for await (const call of callsOf(store, { tenant_id: tenantId }, LATEST_CALLS_MAX)) {
+    if (latest.size === 0) fromMs = endOf(call) - UNTOLD_WITHIN_MS;
+    if (endOf(call) < fromMs) break;
+    if (!latest.has(call.session_id)) latest.set(call.session_id, call);
+  }
+  return [...latest.values()];
+}
+
+const endOf = ({ started_at_ms, duration_ms }: LlmCall): number => started_at_ms + duration_ms;
+
+async function tell({ store, sessions }: UntoldCallsParts, tenantId: string, call: LlmCall): Promise<void> {
+  const key = sessionKey(tenantId, call.session_id);
+  if (isTold(sessions.peek(key), call)) return;
+  await sessions.introduceCall(key, call);
+  const view = sessions.peek(key);
+  if (view === undefined || isReported(view) || isTold(view, call)) return;
+  // Its steps say it once they are released.
+  if (view.control.held_count > 0) return;
+  let costMicroUsd = 0;
+  let tokens = 0;
+  let isUnknown = false;
+  for await (const one of callsOf(
+    store,
+    { tenant_id: tenantId, session_id: call.session_id },
+    SESSION_CALLS_MAX,
+  )) {
+    costMicroUsd += toMicroUsd(one.cost_usd ?? 0);
+    tokens += one.usage ? tokensOf(one.usage) : 0;
+    isUnknown ||= isCostUnknown(one);
+  }
+  const use = { key, sessionCostUsd: costMicroUsd / 1e6 };
+  if (use.sessionCostUsd > view.cost_usd || tokens > view.tokens)
+    sessions.noteStepless({ ...use, costUsd: 0, tokens: Math.max(0, tokens - view.tokens) });
+  if (isUnknown && !view.cost_unknown) sessions.noteStepless({ ...use, costUsd: null, tokens: 0 });
+}
+
+/** A step says the sum of all that was taken up to its call. */
+const isTold = (view: SessionView | undefined, { call_id }: LlmCall): boolean =>
+  view !== undefined && view.step_count > 0 && view.last_trace_id === call_id;
+
+/** Newest first; only those that may have taken something. */
+async function* callsOf(
+  store: UntoldCallsParts['store'],
+  filter: { tenant_id: string; session_id?: SessionView['session_id'] },
+  countMax: number,
+): AsyncGenerator<LlmCall> {
+  let cursor: string | undefined;
+  for (let count = 0; count < countMax; count += PAGE_CALLS) {
+    const page = await store.calls({ ...filter, decisions: USED_DECISIONS, limit: PAGE_CALLS, cursor });
+    yield* page.items;
+    if (page.next_cursor === null) return;
+    cursor = page.next_cursor;
+  }
+}
