@@ -458,6 +458,19 @@ describe('a session that is held', () => {
     await sessions.save();
     expect(gateway.rows.get(keyOf('a'))?.control.state).toBe('pause_requested');
   });
+
+  test('says how much it holds in the store, too, though it held less when it was saved', async () => {
+    const gateway = build();
+    const first = gateway.registry();
+    first.apply(keyOf('a'), step('a'), []);
+    first.setControl(keyOf('a'), { ...initialControl(), state: 'pause_requested', held_count: 3 });
+    await first.save();
+    const sessions = gateway.registry();
+    await sessions.recover();
+    await sessions.save();
+    expect(gateway.rows.get(keyOf('a'))?.control).toEqual(sessions.peek(keyOf('a'))?.control);
+    expect(gateway.rows.get(keyOf('a'))?.control.held_count).toBe(0);
+  });
 });
 
 describe('who let a session go on', () => {

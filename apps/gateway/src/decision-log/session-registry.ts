@@ -31,7 +31,7 @@ import { rowsToShow } from './rows-to-show.js';
 import {
   type CallOfSession,
   forgetWaiting,
-  isOtherControl,
+  isSameControl,
   rowOfCall,
   rowOfWaiting,
   rowShowingNothing,
@@ -140,10 +140,10 @@ export class SessionRegistry {
     await this.#keepHeld();
     for (const [key, view] of this.#views.entries()) {
       if (forgetWaiting(view)) this.#writer.changed(key, view);
-      const control = this.#options.controlOf(key);
+      const saved = view.control;
+      showControl(view, this.#options.controlOf(key));
       // The process died between the two, or an earlier version kept less: a list read from the store says what the row says.
-      if (isOtherControl(control, view.control)) this.#writer.changed(key, view);
-      showControl(view, control);
+      if (!isSameControl(view.control, saved)) this.#writer.changed(key, view);
     }
     this.#unpublished.clear();
   }

@@ -32,9 +32,11 @@ const isForgotten = (control: ControlView, before: ControlView): boolean =>
 const strongerMode = (a: ControlMode, b: ControlMode): ControlMode =>
   CONTROL_MODES.indexOf(a) < CONTROL_MODES.indexOf(b) ? a : b;
 
-/** In more than its mode. */
-export const isOtherControl = (control: ControlView, before: ControlView): boolean =>
-  control.state !== before.state || control.asked_by.join('\n') !== before.asked_by.join('\n');
+/** @param b may lack members, where an earlier version saved it */
+export const isSameControl = (a: ControlView, b: ControlView): boolean =>
+  (Object.keys(a) as (keyof ControlView)[]).every(
+    (name) => JSON.stringify(a[name]) === JSON.stringify(b[name]),
+  );
 
 /** What a row takes from a call. */
 export type CallOfSession = Pick<LlmCall, 'agent_id' | 'session_id' | 'call_id'>;
