@@ -553,6 +553,19 @@ test('a session tells at once what a retry cost, though no step of its comes aft
   await expect.poll(shown).toMatchObject({ step_count: 1, cost_usd: 0.0125, tokens: 2_000 });
 });
 
+test('an attempt of which no earlier one arrived is a step, as any call is', async () => {
+  const usage = { prompt_tokens: 1_000, completion_tokens: 1_000, total_tokens: 2_000 };
+  upstream.script((_call, response) =>
+    respondJson(response, 200, { id: 'c', model: 'gpt-4o', choices: [], usage }),
+  );
+  // Its SDK found the gateway away, which was starting anew, and tried again.
+  const again = { 'x-observatory-session': 'begun-with-a-retry', 'x-stainless-retry-count': '1' };
+  await ask(client('tries-again').withOptions({ defaultHeaders: again }), 'Read the page.');
+  expect(await callsOf('tries-again')).toMatchObject([{ is_retry: true }]);
+  const shown = async () => (await gateway.operator('GET', '/v1/sessions/begun-with-a-retry')).body;
+  await expect.poll(shown).toMatchObject({ step_count: 1, cost_usd: 0.0125, tokens: 2_000 });
+});
+
 test('what a session cost goes on over a restart', async () => {
   const usage = { prompt_tokens: 1_000, completion_tokens: 1_000, total_tokens: 2_000 };
   const choices = [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'Done.' } }];

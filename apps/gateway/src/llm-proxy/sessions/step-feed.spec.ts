@@ -194,22 +194,33 @@ describe('steps made of calls', () => {
     ]);
   });
 
+  test('are one for a request that its SDK tries again, of the first attempt that makes any', () => {
+    call({ content: 'Build it' }, 'build');
+    // Its result came with an attempt that never arrived.
+    call({ content: 'Build it and test it', isRetry: true }, 'test');
+    call({ content: 'Build it and test it', isRetry: true }, 'test');
+    call({ content: 'Build it, test it and go' });
+    feed.flush();
+    expect(made.map(({ action }) => action.tool_call?.split('#')[0])).toEqual(['build', 'test', undefined]);
+    expect(stepless).toEqual([]);
+  });
+
   test('say with what the session cost what calls that make none cost, and no less than nothing', () => {
-    call({ costMicroUsd: 10_000 });
-    call({ costMicroUsd: 20_000, isRetry: true });
-    call({ costMicroUsd: 10_000 });
-    call({ costMicroUsd: -50_000, isRetry: true });
-    call({ costMicroUsd: 10_000 });
+    call({ content: 'Read on', costMicroUsd: 10_000 });
+    call({ content: 'Read on', costMicroUsd: 20_000, isRetry: true });
+    call({ content: 'Read on', costMicroUsd: 10_000 });
+    call({ content: 'Read on', costMicroUsd: -50_000, isRetry: true });
+    call({ content: 'Read on', costMicroUsd: 10_000 });
     feed.flush();
     expect(made.map(({ state_delta }) => state_delta?.cumulative_session_cost)).toEqual([0.01, 0.04, 0.01]);
   });
 
   test('are not waited for where a call makes none: what it took is told by itself', () => {
-    call({ costMicroUsd: 10_000 });
-    call({ costMicroUsd: 20_000, isRetry: true });
-    call({ costMicroUsd: null, isRetry: true });
-    call({ costMicroUsd: 0, isRetry: true });
-    call({ costMicroUsd: -5_000, isRetry: true });
+    call({ content: 'Read on', costMicroUsd: 10_000 });
+    call({ content: 'Read on', costMicroUsd: 20_000, isRetry: true });
+    call({ content: 'Read on', costMicroUsd: null, isRetry: true });
+    call({ content: 'Read on', costMicroUsd: 0, isRetry: true });
+    call({ content: 'Read on', costMicroUsd: -5_000, isRetry: true });
     expect(stepless).toEqual([]);
     feed.flush();
     expect(stepless.map(({ costUsd, sessionCostUsd }) => [costUsd, sessionCostUsd])).toEqual([
@@ -218,7 +229,7 @@ describe('steps made of calls', () => {
       [-0.005, 0.025],
     ]);
     reported({});
-    call({ costMicroUsd: 20_000, isRetry: true });
+    call({ content: 'Read on', costMicroUsd: 20_000, isRetry: true });
     feed.flush();
     expect(stepless).toHaveLength(3);
   });

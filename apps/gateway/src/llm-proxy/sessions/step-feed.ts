@@ -41,6 +41,8 @@ const SELF_REPORTING_MS = HOUR_MS;
 const REPORT_NOTED_EVERY_MS = 60_000;
 
 interface Conversation extends SoFar {
+  /** Of the latest request that made a step: an SDK tries again with the same body. Null: none has. */
+  toldBytes: number | null;
   /** Waits for the results of its tool calls. */
   open: { tenantId: string; log: DecisionLog; sinceMs: number } | null;
 }
@@ -118,9 +120,9 @@ export class StepFeed {
 
   /** A request came in: the step before it learns how its tool calls went. */
   noteRequest(call: ProxyCall): void {
-    if (call.sessionKey === null || call.request === null || call.isRetry) return;
+    if (call.sessionKey === null || call.request === null) return;
     const conversation = this.#conversations.get(call.tenantId, call.sessionKey);
-    if (conversation === undefined) return;
+    if (conversation === undefined || isToldAlready(call, conversation)) return;
     const { tool_results: results } = call.request.newest;
     if (conversation.open !== null) this.#close(call.sessionKey, conversation, results);
   }
@@ -138,18 +140,21 @@ export class StepFeed {
   /** A call has ended at the upstream, well or badly. After `noteCost`. @returns false: it makes no step */
   noteAnswer(call: ProxyCall): boolean {
     const { sessionKey, summary, tenantId } = call;
-    if (sessionKey === null || summary === null || call.isRetry) return false;
+    if (sessionKey === null || summary === null) return false;
+    const known = this.#conversations.get(tenantId, sessionKey);
+    if (known !== undefined && isToldAlready(call, known)) return false;
     if (this.#isReported(tenantId, sessionKey, call.scope)) return false;
     if (!this.#rate.take(tenantId)) {
       this.#parts.onSkipped();
       return false;
     }
-    const conversation = this.#conversations.get(tenantId, sessionKey) ?? this.#fresh(sessionKey);
+    const conversation = known ?? this.#fresh(sessionKey);
     if (conversation.open !== null) this.#close(sessionKey, conversation, []);
     const asked = summary.asked || conversation.asked || summary.askedFirst;
     conversation.asked = asked === conversation.asked ? asked : intentOf(asked);
     const log = stepOf(call, conversation);
     conversation.lastCallId = call.id;
+    conversation.toldBytes = call.bodyBytes;
     this.#conversations.set(tenantId, sessionKey, conversation);
     if (waitsForResults(call)) {
       conversation.open = { tenantId, log, sinceMs: this.#parts.clock.steadyMs() };
@@ -194,6 +199,7 @@ export class StepFeed {
     return {
       asked: '',
       lastCallId: null,
+      toldBytes: null,
       costMicroUsd: Math.round(this.#parts.costOf(key) * 1e6),
       open: null,
     };
@@ -239,3 +245,10 @@ export class StepFeed {
     else logs.push(log);
   }
 }
+
+/**
+ * A client SDK's own retry of a request that has its step. Where no earlier attempt made one (it broke on its way, came to a gateway
+ * that was about to end, or a limit or a pause sent it back), the attempt that gets through is the step.
+ */
+const isToldAlready = (call: ProxyCall, { toldBytes }: Conversation): boolean =>
+  call.isRetry && call.bodyBytes === toldBytes;
