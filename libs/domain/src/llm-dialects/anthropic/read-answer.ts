@@ -1,6 +1,6 @@
 /** Reads a `message`. */
 import type { FinishReason, LlmAnswer, LlmToolCall } from '#contracts';
-import { asList, asName, asRecord, asText, tellsError } from '../read-json.js';
+import { asList, asModel, asName, asRecord, asText, tellsError } from '../read-json.js';
 import { readMessageTier } from '../service-tier.js';
 import { readToolUse } from './blocks.js';
 import { isPlainMessage } from './lossless.js';
@@ -20,7 +20,7 @@ export function readMessageAnswer(body: unknown): LlmAnswer {
     else if (block.type === 'thinking') charsBeside += asText(block.thinking).length;
   }
   return {
-    model: asName(message.model),
+    model: asModel(message.model),
     text,
     tool_calls,
     ...(charsBeside > 0 && { chars_beside: charsBeside }),

@@ -3,7 +3,7 @@ import type { LlmAnswer } from '#contracts';
 import { DIALECT_LIMITS } from '../dialect-limits.js';
 import { GatheringReader } from '../gathering-reader.js';
 import { isNothing } from '../lossless.js';
-import { asCount, asName, asRecord, asText, type JsonRecord, tellsError } from '../read-json.js';
+import { asCount, asModel, asName, asRecord, asText, type JsonRecord, tellsError } from '../read-json.js';
 import { readMessageTier } from '../service-tier.js';
 import { SseReader } from '../sse.js';
 import { readToolUse } from './blocks.js';
@@ -83,7 +83,7 @@ export class MessageStreamReader extends GatheringReader {
     if (!message || this.#isStarted) return;
     this.#isStarted = true;
     this.gatherer.answerId = asName(message.id);
-    this.gatherer.model = asName(message.model);
+    this.gatherer.model = asModel(message.model);
     this.#usage = mergeUsage({}, message.usage);
   }
 

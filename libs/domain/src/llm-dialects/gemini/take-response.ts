@@ -1,7 +1,16 @@
 /** A whole answer is one `GenerateContentResponse`, a stream a series of them: both are gathered here. */
 import type { FinishReason, LlmAnswer, Usage } from '#contracts';
 import { AnswerGatherer } from '../answer-gatherer.js';
-import { asList, asName, asRecord, asText, asTokens, type JsonRecord, tellsError } from '../read-json.js';
+import {
+  asList,
+  asModel,
+  asName,
+  asRecord,
+  asText,
+  asTokens,
+  type JsonRecord,
+  tellsError,
+} from '../read-json.js';
 import { readGeminiTier } from '../service-tier.js';
 import { usageOf } from '../usage.js';
 import { field, functionCallOf, readFunctionCall, readPart } from './fields.js';
@@ -28,7 +37,7 @@ export function takeResponse(gatherer: AnswerGatherer, value: unknown): void {
   if (!response) return;
   gatherer.answerId ??= asName(field(response, 'responseId', 'response_id'));
   if (tellsError(response)) gatherer.failed = true;
-  gatherer.model = asName(field(response, 'modelVersion', 'model_version')) ?? gatherer.model;
+  gatherer.model = asModel(field(response, 'modelVersion', 'model_version')) ?? gatherer.model;
   const usage = asRecord(field(response, 'usageMetadata', 'usage_metadata'));
   gatherer.usage = readGeminiUsage(usage) ?? gatherer.usage;
   gatherer.tier = { ...gatherer.tier, ...readGeminiTier(usage) };

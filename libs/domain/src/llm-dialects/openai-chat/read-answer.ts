@@ -1,7 +1,7 @@
 /** Reads a `chat.completion`, its first choice. */
 import type { FinishReason, LlmAnswer } from '#contracts';
 import { textOf } from '../content-parts.js';
-import { asList, asName, asRecord, asText, type JsonRecord, tellsError } from '../read-json.js';
+import { asList, asModel, asName, asRecord, asText, type JsonRecord, tellsError } from '../read-json.js';
 import { readTier } from '../service-tier.js';
 import { isPlainChoice, isPlainEnvelope } from './lossless.js';
 import { isFirstChoice, readChatCalls, readChatPart, reasoningChars, writtenChars } from './parts.js';
@@ -9,7 +9,7 @@ import { readChatUsage, searchesBy } from './usage.js';
 
 export function readChatAnswer(body: unknown): LlmAnswer {
   const answer = asRecord(body) ?? {};
-  const model = asName(answer.model);
+  const model = asModel(answer.model);
   const choices = asList(answer.choices).map(asRecord);
   const choice = choices.find(isFirstChoice);
   const message = asRecord(choice?.message) ?? {};

@@ -6,6 +6,7 @@ import {
   asCount,
   asJsonText,
   asList,
+  asModel,
   asName,
   asRecord,
   asText,
@@ -47,7 +48,7 @@ export class ChatStreamReader extends GatheringReader {
     if (!chunk) return;
     this.gatherer.isLossy ||= !isPlainEnvelope(chunk);
     if (tellsError(chunk)) this.gatherer.failed = true;
-    this.gatherer.model ??= asName(chunk.model);
+    this.gatherer.model ??= asModel(chunk.model);
     this.gatherer.answerId ??= asName(chunk.id);
     this.gatherer.usage = readChunkUsage(chunk) ?? this.gatherer.usage;
     this.gatherer.tier = { ...this.gatherer.tier, ...readTier(chunk.service_tier) };

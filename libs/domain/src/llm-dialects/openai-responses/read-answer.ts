@@ -1,7 +1,16 @@
 /** Reads a `response`. */
 import type { FinishReason, LlmAnswer, LlmToolCall, Usage } from '#contracts';
 import { textOf } from '../content-parts.js';
-import { asList, asName, asRecord, asText, asTokens, type JsonRecord, tellsError } from '../read-json.js';
+import {
+  asList,
+  asModel,
+  asName,
+  asRecord,
+  asText,
+  asTokens,
+  type JsonRecord,
+  tellsError,
+} from '../read-json.js';
 import { readTier } from '../service-tier.js';
 import { usageOf } from '../usage.js';
 import {
@@ -28,7 +37,7 @@ export function readResponsesAnswer(body: unknown): LlmAnswer {
     else if (item.type === 'reasoning') charsBeside += reasoningChars(item);
   }
   return {
-    model: asName(response.model),
+    model: asModel(response.model),
     text,
     tool_calls,
     ...(charsBeside > 0 && { chars_beside: charsBeside }),

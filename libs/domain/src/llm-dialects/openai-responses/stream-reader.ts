@@ -4,7 +4,16 @@
  */
 import type { AnswerGatherer } from '../answer-gatherer.js';
 import { GatheringReader } from '../gathering-reader.js';
-import { asCount, asJsonText, asName, asRecord, asText, type JsonRecord, tellsError } from '../read-json.js';
+import {
+  asCount,
+  asJsonText,
+  asModel,
+  asName,
+  asRecord,
+  asText,
+  type JsonRecord,
+  tellsError,
+} from '../read-json.js';
 import { readTier } from '../service-tier.js';
 import { SseReader } from '../sse.js';
 import { hasPreviewSearch, isFileSearchItem, isSearchItem, readCallItem } from './items.js';
@@ -73,7 +82,7 @@ export class ResponsesStreamReader extends GatheringReader {
 
 function readHead(gatherer: AnswerGatherer, event: JsonRecord): void {
   const response = asRecord(event.response);
-  gatherer.model ??= asName(response?.model);
+  gatherer.model ??= asModel(response?.model);
   gatherer.answerId ??= asName(response?.id);
   gatherer.arePreviewSearches ||= hasPreviewSearch(response ?? {});
 }
