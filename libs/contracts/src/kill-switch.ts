@@ -77,8 +77,8 @@ export const incidentEvidenceSchema = z.object({
       arguments: z.string(),
       result: z.string(),
       /**
-       * A call of the stopped turn, with a similar result, by all of both; of the stopped request itself none. Missing in
-       * incidents of before it was kept.
+       * A call that the stopped turn makes, too, with a similar result, by all of both; of the stopped request itself one that an
+       * earlier request had that counts for it. Missing in incidents of before it was kept.
        */
       is_repeated: z.boolean().optional(),
     }),

@@ -109,8 +109,9 @@ export class KillSwitchWindow {
       this.#failed = prompt;
       const matchOf = (one: Entry, index: number) =>
         crowd > 0 && one === underWay ? CROWD : (matches[index] ?? NO_MATCH);
-      const evidence = earlier.map((one, index) => evidenceOf(one, prompt, matchOf(one, index)));
-      return { kind: 'block', breakdown, evidence: [...evidence, evidenceOf(entry, null, NO_MATCH)] };
+      const evidence = earlier.map((one, index) => earlierEvidence(one, prompt, matchOf(one, index)));
+      const counted = earlier.filter((_, index) => (matches[index]?.repeatedToolCallCount ?? 0) > 0);
+      return { kind: 'block', breakdown, evidence: [...evidence, stoppedEvidence(entry, counted)] };
     }
     if (underWay !== undefined) {
       underWay.callIds = [...underWay.callIds, observed.call_id];
@@ -201,12 +202,22 @@ export class KillSwitchWindow {
 
 const without = (ids: readonly string[], id: string): string[] => ids.filter((one) => one !== id);
 
-function evidenceOf(entry: Entry, stopped: PromptPrint | null, match: StepMatch): IncidentEvidence {
+function earlierEvidence(entry: Entry, stopped: PromptPrint, match: StepMatch): IncidentEvidence {
+  const repeated = match.repeatedToolCallCount === 0 ? NO_INDEXES : repeatedIndexes(entry.prompt, [stopped]);
+  return { ...evidenceOf(entry, match, repeated), prompt_distance: promptDistance(entry.prompt, stopped) };
+}
+
+/** @param counted the earlier requests whose calls it repeats */
+function stoppedEvidence(entry: Entry, counted: readonly Entry[]): IncidentEvidence {
+  const repeated = repeatedIndexes(
+    entry.prompt,
+    counted.map(({ prompt }) => prompt),
+  );
+  return { ...evidenceOf(entry, NO_MATCH, repeated), prompt_distance: null };
+}
+
+function evidenceOf(entry: Entry, match: StepMatch, repeated: ReadonlySet<number>) {
   const excerpt = redactedExcerpt(entry.excerpt);
-  const repeated =
-    stopped === null || match.repeatedToolCallCount === 0
-      ? NO_INDEXES
-      : repeatedIndexes(entry.prompt, stopped);
   return {
     call_id: entry.callIds[0] as string,
     at_ms: entry.atMs,
@@ -215,6 +226,5 @@ function evidenceOf(entry: Entry, stopped: PromptPrint | null, match: StepMatch)
     is_similar_prompt: match.isSimilarPrompt,
     is_similar_response: match.isSimilarResponse,
     repeated_tool_call_count: match.repeatedToolCallCount,
-    prompt_distance: stopped === null ? null : promptDistance(entry.prompt, stopped),
   };
 }

@@ -691,7 +691,8 @@ describe('KillSwitchWindows', () => {
       let [n, decision] = [0, observe(ask('Save it.'))];
       while (decision.kind === 'forward') decision = step(turn(++n), says('Saved.'));
       const marks = decision.evidence.map(({ tool_calls }) => tool_calls.map((one) => one.is_repeated));
-      expect(marks).toEqual([[], ...Array(n - 1).fill([false, true]), [false, false]]);
+      // Of the stopped turn, too, that which repeats one before it.
+      expect(marks).toEqual([[], ...Array(n).fill([false, true])]);
     });
 
     it('[KS-9.2] marks no call that came back with something else', () => {
@@ -699,10 +700,11 @@ describe('KillSwitchWindows', () => {
       const turn = (n: number) => results(came(poll, `${n} %`), came(save, 'saved'));
       let [n, decision] = [0, observe(ask('Save it.'))];
       while (decision.kind === 'forward') decision = step(turn(++n), says('Saved.'));
-      expect(decision.evidence[1]?.tool_calls).toMatchObject([
-        { name: 'poll', is_repeated: false },
-        { name: 'save', is_repeated: true },
-      ]);
+      for (const { tool_calls } of decision.evidence.slice(1))
+        expect(tool_calls).toMatchObject([
+          { name: 'poll', is_repeated: false },
+          { name: 'save', is_repeated: true },
+        ]);
     });
 
     it('[KS-9.2] shows no part of a secret that lies across a cut', () => {

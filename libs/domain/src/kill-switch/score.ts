@@ -61,11 +61,16 @@ export function scoreRequest(
   return { breakdown: breakdownOf(matches, crowd), matches };
 }
 
-/** Which of an earlier request's results a stopped one repeats. @returns their `index` */
-export const repeatedIndexes = (earlier: PromptPrint, stopped: PromptPrint): ReadonlySet<number> =>
+/**
+ * Which of a request's results repeat one of the others: of an earlier request beside the stopped one, or of the stopped one
+ * beside those that counted.
+ *
+ * @returns their `index`
+ */
+export const repeatedIndexes = (request: PromptPrint, others: readonly PromptPrint[]): ReadonlySet<number> =>
   new Set(
-    earlier.results
-      .filter((call) => stopped.results.some((one) => isRepeatedCall(one, call)))
+    request.results
+      .filter((call) => others.some(({ results }) => results.some((one) => isRepeatedCall(one, call))))
       .map(({ index }) => index),
   );
 
