@@ -1,4 +1,4 @@
-/** A text with the words marked that it shares with another, or those that it does not. */
+/** A text with the words marked that it shares with another, or with any of several, or those that it does not. */
 import { useMemo } from 'react';
 import { cx } from '../../ui';
 import { emphasise } from './word-emphasis';
@@ -11,14 +11,17 @@ const marks = {
 
 interface EmphasisedTextProps {
   text: string;
-  /** Null: there is nothing to compare with. */
-  reference: string | null;
+  /** Null: there is nothing to compare with. Several are the same array each time, or each time are compared anew. */
+  reference: string | readonly string[] | null;
   /** `difference` marks what the two do not share; the others mark what they do. */
   tone: keyof typeof marks;
 }
 
 export function EmphasisedText({ text, reference, tone }: EmphasisedTextProps) {
-  const runs = useMemo(() => (reference === null ? null : emphasise(text, reference)), [text, reference]);
+  const runs = useMemo(
+    () => (reference === null ? null : emphasise(text, ...[reference].flat())),
+    [text, reference],
+  );
   const marksShared = tone !== 'difference';
   return (
     <div className="whitespace-pre-wrap text-xs leading-[18px] [overflow-wrap:anywhere]">

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { emphasise, WORDS_MAX } from './word-emphasis';
 
-const marked = (text: string, reference: string) =>
-  emphasise(text, reference)
+const marked = (text: string, ...references: string[]) =>
+  emphasise(text, ...references)
     .map((run) => (run.isShared ? `[${run.text}]` : run.text))
     .join('');
 
@@ -24,6 +24,13 @@ describe('emphasise', () => {
 
   it('keeps order: a word elsewhere is no repetition', () => {
     expect(marked('b a', 'a b')).toMatch(/^(\[b\] a|b \[a\])$/);
+  });
+
+  it('marks of several others what any of them shares, and nothing beside none', () => {
+    expect(marked('Where is order 17 now?', 'Where is it', 'order 16 now')).toBe(
+      '[Where is order] 17 [now?]',
+    );
+    expect(marked('Where is it?')).toBe('Where is it?');
   });
 
   it('is the whole text again, white space and line feeds included', () => {

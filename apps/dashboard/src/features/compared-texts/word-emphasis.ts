@@ -15,15 +15,24 @@ const wordsOf = (text: string): string[] => text.match(/\S+/g) ?? [];
 /** Case and the punctuation around a word do not make it another; a sign before a number does. */
 const keyOf = (word: string): string => word.toLowerCase().replace(/^["'“‘(]+|["'”’).,;:!?]+$/g, '') || word;
 
-/** Runs of shared and own text; together they are the whole text, white space included. Cost: product of the word counts. */
-export function emphasise(text: string, reference: string): TextRun[] {
+/**
+ * Runs of shared and own text; together they are the whole text, white space included. Cost: product of the word counts, for
+ * each reference.
+ *
+ * @param references shared is what any of them has
+ */
+export function emphasise(text: string, ...references: readonly string[]): TextRun[] {
   const words = wordsOf(text);
-  const others = wordsOf(reference);
-  if (words.length === 0 || words.length > WORDS_MAX || others.length > WORDS_MAX) {
-    return text === '' ? [] : [{ text, isShared: words.length > 0 && text === reference }];
+  const others = references.map(wordsOf);
+  if (words.length === 0 || [words, ...others].some(({ length }) => length > WORDS_MAX)) {
+    return text === '' ? [] : [{ text, isShared: words.length > 0 && references.includes(text) }];
   }
-  const shared = sharedWords(words.map(keyOf), others.map(keyOf));
-  return joinRuns(text, shared);
+  const keys = words.map(keyOf);
+  const shared = others.map((theirs) => sharedWords(keys, theirs.map(keyOf)));
+  return joinRuns(
+    text,
+    words.map((_, index) => shared.some((flags) => flags[index])),
+  );
 }
 
 /** Of each of `words`, whether it takes part in the longest common subsequence. */

@@ -26,7 +26,7 @@ export function IncidentPage() {
   useBack('/incidents');
   if (incident) {
     return (
-      <div className="flex h-full flex-col overflow-y-auto">
+      <div className="flex h-full flex-col overflow-y-auto not-print:[container-type:size]">
         <IncidentHeader incident={incident} />
         <div className="flex flex-col gap-3 p-3">
           <ScorePanel incident={incident} />

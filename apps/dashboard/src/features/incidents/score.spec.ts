@@ -30,36 +30,67 @@ describe('pointsOf', () => {
   });
 });
 
+const found = { name: 'find', arguments: '{"a":1,"b":2}', result: 'none' };
+
 describe('viewEvidence', () => {
   it('sets the stopped request apart and turns the rest newest first', () => {
     const view = viewEvidence([
       evidence({ call_id: '1' }),
-      evidence({ call_id: '2', response: 'still on its way' }),
-      evidence({ call_id: '3', response: null, tool_calls: [{ name: 'find', arguments: '{}', result: '' }] }),
+      evidence({ call_id: '2', response: 'still on its way', is_similar_response: false }),
+      evidence({ call_id: '3', response: null, tool_calls: [found] }),
     ]);
     expect(view.stopped?.call_id).toBe('3');
     expect(view.earlier.map(({ call_id }) => call_id)).toEqual(['2', '1']);
-    expect(view.referenceResponse).toBe('still on its way');
-    expect(view.stoppedCalls).toEqual(new Set(['find\0{}']));
+  });
+
+  it('says what the stopped request is compared with: what is similar, and the answer that others are similar to', () => {
+    const view = viewEvidence([
+      evidence({ call_id: '1', prompt: 'hello', is_similar_prompt: false, is_similar_response: false }),
+      evidence({ call_id: '2' }),
+      evidence({ call_id: '3', response: 'still on its way', is_similar_response: false }),
+      evidence({ call_id: '4', prompt: 'where is it', response: null, is_similar_response: false }),
+      evidence({ call_id: '5', response: null }),
+    ]);
+    expect(view.similarPrompts).toEqual(['where is it', 'where is my order', 'where is my order']);
+    expect(view.reference?.call_id).toBe('3');
+    expect(view.similarResponses).toEqual(['on its way']);
+  });
+
+  it('has no such answer where none is similar to it', () => {
+    const asked = evidence({ is_similar_response: false });
+    expect(viewEvidence([asked, asked])).toMatchObject({ reference: undefined, similarResponses: [] });
   });
 
   it('bears an incident without evidence', () => {
-    expect(viewEvidence([])).toMatchObject({ stopped: undefined, earlier: [], referenceResponse: '' });
+    expect(viewEvidence([])).toMatchObject({ stopped: undefined, earlier: [], reference: undefined });
   });
 });
 
 describe('isRepeatedCall', () => {
-  const found = { name: 'find', arguments: '{"a":1,"b":2}', result: 'none' };
-  const view = viewEvidence([evidence({ tool_calls: [found] })]);
+  const reordered = { ...found, arguments: '{"b":2,"a":1}' };
+  const asked = (over: Partial<IncidentEvidence>) =>
+    evidence({ repeated_tool_call_count: 1, tool_calls: [found], ...over });
+  const [earlier, stopped] = [asked({}), asked({ repeated_tool_call_count: 0 })];
+  const view = viewEvidence([earlier, stopped]);
 
   it('is what the gateway says, which compares more than is shown', () => {
-    const reordered = { ...found, arguments: '{"b":2,"a":1}' };
-    expect(isRepeatedCall({ ...reordered, is_repeated: true }, view)).toBe(true);
-    expect(isRepeatedCall({ ...found, is_repeated: false }, view)).toBe(false);
+    for (const request of [earlier, stopped]) {
+      expect(isRepeatedCall({ ...reordered, is_repeated: true }, request, view)).toBe(true);
+      expect(isRepeatedCall({ ...found, is_repeated: false }, request, view)).toBe(false);
+    }
   });
 
   it('goes by the texts in an incident of before the gateway said so', () => {
-    expect(isRepeatedCall(found, view)).toBe(true);
-    expect(isRepeatedCall({ ...found, arguments: '{}' }, view)).toBe(false);
+    for (const request of [earlier, stopped]) {
+      expect(isRepeatedCall(found, request, view)).toBe(true);
+      expect(isRepeatedCall(reordered, request, view)).toBe(false);
+    }
+  });
+
+  it('is none of a request that did not count for its calls', () => {
+    const idle = asked({ repeated_tool_call_count: 0 });
+    const other = viewEvidence([idle, stopped]);
+    expect(isRepeatedCall(found, idle, other)).toBe(false);
+    expect(isRepeatedCall(found, stopped, other)).toBe(false);
   });
 });
