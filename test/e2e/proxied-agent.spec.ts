@@ -143,7 +143,10 @@ test('an agent that repeats itself is killed, its evidence read, and reactivated
   expect((await ask()).choices[0]?.message.content).toContain('stopped by Observatory');
   await expect(ask()).rejects.toMatchObject({ status: 403 });
 
-  await ben.getByTestId('incident-row').first().click({ timeout: WAIT_MS });
+  // What the number is measured by, also where nothing can be pointed at.
+  const incident = ben.getByTestId('incident-row').first();
+  await incident.getByText('Score 13').getByText('above 10', { exact: true }).waitFor({ timeout: WAIT_MS });
+  await incident.click();
   await ben.getByTestId('evidence').first().waitFor({ timeout: WAIT_MS });
   expect(await ben.getByTestId('evidence').count()).toBe(6);
   // Its terms are written as their sum is.

@@ -24,16 +24,16 @@ export const IncidentRow = memo(function IncidentRow({
       className="relative flex items-center gap-3 px-3 py-2.5 hover:bg-hover @max-xl:flex-wrap @max-xl:gap-x-2 @max-xl:gap-y-1"
     >
       <span
-        title={`Score; fires above ${formatScore(incident.threshold)}`}
         className={cx(
-          'nums inline-flex h-8 w-14 shrink-0 items-center justify-center rounded-md font-semibold',
+          'nums flex min-w-16 shrink-0 flex-col items-center rounded-md px-1.5 py-0.5 font-semibold leading-5',
           isOpen ? 'bg-danger-soft text-danger' : 'bg-sunken text-muted',
         )}
       >
         <span className="sr-only">Score </span>
         {formatScore(breakdown.score)}
+        <span className="font-normal text-2xs">above {formatScore(incident.threshold)}</span>
       </span>
-      <div className="flex min-w-0 flex-1 flex-col @max-xl:basis-[calc(100%-4.5rem)]">
+      <div className="flex min-w-0 flex-1 flex-col @max-xl:basis-[calc(100%-5rem)]">
         {/* Its face covers the row: all of it can be clicked. */}
         <Link
           {...rowFocus}
