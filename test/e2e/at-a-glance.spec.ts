@@ -170,6 +170,31 @@ test('a session that nobody has touched leaves its room to its steps: the audit 
   await page.context().close();
 });
 
+test('on a phone the audit says of each entry what it concerns and what came of it', async () => {
+  await gateway.operator('POST', '/v1/sessions/a-question/pause', { reason: 'Let me look' });
+  await gateway.operator('POST', '/v1/sessions/a-question/pause', { reason: 'Let me look, too' });
+  await gateway.operator('POST', '/v1/agents/the-agent-of-all-northern-warehouses-0001/deactivate', {
+    reason: 'Costs too much, as was agreed with everybody on the night shift',
+  });
+  const page = await openAs(browser, gateway, 'ana', '/settings?section=audit');
+  for (const size of [SIZES.phone, SIZES.desktop]) {
+    await page.setViewportSize(size);
+    for (const [at, concerning, outcome] of [
+      [0, 'the-agent-of-all-northern-warehouses-0001: ', 'ok'],
+      [1, 'a-question', 'already_paused'],
+      [2, 'a-question', 'ok'],
+    ] as const) {
+      const row = page.getByTestId('audit-row').nth(at);
+      await row.getByText(concerning).filter({ visible: true }).first().waitFor();
+      await row.getByText(outcome, { exact: true }).filter({ visible: true }).waitFor();
+    }
+  }
+  await page.setViewportSize(SIZES.phone);
+  expect(await sides(page.getByRole('table'))).toEqual([]);
+  await checkEveryLook(page, 'audit-entries');
+  await page.context().close();
+});
+
 test('where no log came of late, Fleet says so in place of a latency', async () => {
   const page = await openAs(browser, gateway, 'ana', '/fleet');
   const health = page.getByRole('region', { name: 'Gateway health' });

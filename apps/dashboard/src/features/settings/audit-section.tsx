@@ -152,23 +152,17 @@ function AuditTable({ entries }: { entries: readonly AuditEntry[] }) {
                 >
                   {entry.action}
                 </button>
+                {/* On a phone there is no room for columns of their own. */}
+                <div className="mt-0.5 flex flex-col items-start gap-1 text-muted [overflow-wrap:anywhere] md:hidden">
+                  <Concerning entry={entry} />
+                  <Outcome entry={entry} />
+                </div>
               </Td>
               <Td className="max-w-64 truncate text-muted max-md:hidden">
-                {entry.session_id ? (
-                  <Link
-                    to="/sessions/$sessionId"
-                    params={{ sessionId: entry.session_id }}
-                    title={entry.session_id}
-                    className="font-mono hover:text-accent hover:underline"
-                  >
-                    <CutMiddle text={entry.session_id} charsMax={24} />
-                  </Link>
-                ) : (
-                  auditSummary(entry)
-                )}
+                <Concerning entry={entry} />
               </Td>
               <Td className="max-md:hidden">
-                <Badge tone={entry.outcome === 'ok' ? 'success' : 'neutral'}>{entry.outcome}</Badge>
+                <Outcome entry={entry} />
               </Td>
             </tr>
             {openSeq === entry.seq ? (
@@ -184,3 +178,21 @@ function AuditTable({ entries }: { entries: readonly AuditEntry[] }) {
     </Table>
   );
 }
+
+function Concerning({ entry }: { entry: AuditEntry }) {
+  if (!entry.session_id) return auditSummary(entry);
+  return (
+    <Link
+      to="/sessions/$sessionId"
+      params={{ sessionId: entry.session_id }}
+      title={entry.session_id}
+      className="max-w-full font-mono hover:text-accent hover:underline"
+    >
+      <CutMiddle text={entry.session_id} charsMax={24} />
+    </Link>
+  );
+}
+
+const Outcome = ({ entry: { outcome } }: { entry: AuditEntry }) => (
+  <Badge tone={outcome === 'ok' ? 'success' : 'neutral'}>{outcome}</Badge>
+);
