@@ -211,6 +211,17 @@ describe.each(THEMES)('%s', (theme) => {
       await logIn(page, fresh, 'ana');
       await page.getByTestId('onboarding-curl').waitFor({ timeout: SETTLE_MS });
       expect(await page.getByTestId('onboarding-curl').innerText()).toContain(fresh.agentKey);
+      // An arrow says that lines go on; the room for the button beside the first is no line.
+      const [arrows, hiddenPx] = await page.evaluate<[number, number]>(`(() => {
+        const code = document.querySelector('[data-testid=onboarding-curl]');
+        const range = document.createRange();
+        range.selectNodeContents(code);
+        const box = code.parentElement.getBoundingClientRect();
+        const rights = [...range.getClientRects()].map(({ right }) => right);
+        return [document.querySelectorAll('[data-testid=hides-more]').length, Math.max(...rights) - box.right];
+      })()`);
+      expect(arrows > 0, `an arrow over ${hiddenPx} px`).toBe(hiddenPx > 0);
+      if (size === 'desktop') expect(arrows).toBe(0);
       await checkPage(page, `empty-${theme}-${size}`);
       await page.getByText('Change one base URL').click();
       await page.getByText('Observatory holds it').click();

@@ -4,6 +4,9 @@ import { useEffect, useState } from 'react';
 import { Button, copyText } from '../../ui';
 import { ScrollSideways } from '../../ui/scroll-sideways';
 
+/** On a desktop, where it has no line of its own. */
+const LINES_UNDER_BUTTON = 2;
+
 interface SnippetProps {
   code: string;
   label: string;
@@ -12,6 +15,7 @@ interface SnippetProps {
 
 export function Snippet({ code, label, testId }: SnippetProps) {
   const [copied, setCopied] = useState(false);
+  const lines = code.split('\n');
   useEffect(() => {
     if (!copied) return;
     const timer = setTimeout(() => setCopied(false), 2_000);
@@ -27,8 +31,10 @@ export function Snippet({ code, label, testId }: SnippetProps) {
         aria-label={label}
         className="focus-inset bg-sunken p-4 max-md:pb-16"
       >
-        <pre data-testid={testId} className="w-max min-w-full font-mono text-xs leading-5 md:pr-24">
-          {code}
+        <pre data-testid={testId} className="w-max min-w-full font-mono text-xs leading-5">
+          {/* Room for the button that lies over these lines; beside the others it would be hidden text that is none. */}
+          <span className="inline-block md:pr-24">{lines.slice(0, LINES_UNDER_BUTTON).join('\n')}</span>
+          {lines.slice(LINES_UNDER_BUTTON).map((line) => `\n${line}`)}
         </pre>
       </ScrollSideways>
       <Button
