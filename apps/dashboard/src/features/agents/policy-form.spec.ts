@@ -85,6 +85,9 @@ describe('describeHours', () => {
     expect(describeHours({ time_zone: 'UTC', days: [1, 2, 3, 4, 5, 6, 7], from: '00:00', to: '12:00' })).toBe(
       'Every day, 00:00 to 12:00, UTC',
     );
+    const everyDay = { time_zone: 'UTC', days: [1, 2, 3, 4, 5, 6, 7], from: '08:00', to: '08:00' };
+    expect(describeHours(everyDay)).toBe('Every day, 08:00 to 08:00 of the next day, UTC');
+    expect(describeHours({ ...everyDay, from: '00:00', to: '00:00' })).toBe('Every day, all day, UTC');
   });
 });
 

@@ -145,7 +145,9 @@ export function describeHours(hours: AllowedHours): string {
         ? `${name(first)} to ${name(days.at(-1) ?? first)}`
         : days.map(name).join(', ');
   const overNight = hours.to <= hours.from ? ' of the next day' : '';
-  return `${dayText}, ${hours.from} to ${hours.to}${overNight}, ${hours.time_zone}`;
+  const isWholeDay = hours.from === '00:00' && hours.to === '00:00';
+  const timeText = isWholeDay ? 'all day' : `${hours.from} to ${hours.to}${overNight}`;
+  return `${dayText}, ${timeText}, ${hours.time_zone}`;
 }
 
 /** "14:32" on the clock of that time zone; null where no such zone is known. */
