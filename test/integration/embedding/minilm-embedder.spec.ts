@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Tokenizer } from '@huggingface/tokenizers';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { type OnnxEmbedder, type OnnxModel, openOnnxEmbedder } from '#adapters/onnx';
+import { type OnnxEmbedder, openOnnxEmbedder } from '#adapters/onnx';
 import {
   FAILING_WORD,
   fillWithMinilmShape,
@@ -21,7 +21,7 @@ import {
   WORKER_URL,
 } from './model-folders.js';
 
-type Minilm = Omit<Extract<OnnxModel, { kind: 'minilm' }>, 'kind'>;
+type Minilm = { path: string };
 
 const opening = (model: Minilm, workerUrl: URL | null = null) =>
   openOnnxEmbedder({ model: { kind: 'minilm', ...model }, workerUrl });
@@ -89,7 +89,6 @@ describe('the MiniLM embedder, with a model that counts tokens', () => {
     const fp32 = await makeToyMinilm({ modelFile: 'model.onnx' });
     expect(await named({ path: fp32 })).toBe('all-MiniLM-L6-v2-fp32');
     expect(await named({ path: join(fp32, 'model.onnx') })).toBe('all-MiniLM-L6-v2-fp32');
-    expect(await named({ path: join(fp32, 'model.onnx'), variant: 'int8' })).toBe('all-MiniLM-L6-v2-int8');
   });
 
   it('opens a folder as it is published, the model one folder down', async () => {
@@ -121,11 +120,9 @@ describe('a MiniLM that is not as it should be', () => {
     );
   });
 
-  it('is refused when the folder has no model, or not the edition asked for', async () => {
+  it('is refused when the folder has no model', async () => {
     const empty = await makeFolder();
     await expect(opening({ path: empty })).rejects.toThrow(`${empty} has no model_quantized.onnx`);
-    const int8 = await makeToyMinilm();
-    await expect(opening({ path: int8, variant: 'fp32' })).rejects.toThrow(`${int8} has no model.onnx`);
   });
 
   it('is refused without its tokenizer, or with one that is damaged or another', async () => {

@@ -12,11 +12,13 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
+  type Cosine,
   type Embedder,
   type EmbedderDescription,
   type Embedding,
   EmbeddingFailure,
   type EmbedOptions,
+  type LoopSimilarity,
 } from '#contracts/embedding';
 import { type Clock, systemClock } from '#kernel';
 import { DimensionChanged } from './dimension-changed.js';
@@ -27,7 +29,6 @@ import {
   type CompleteSettings,
   completeSettings,
   HTTP_EMBEDDER_LIMITS,
-  type HttpEmbedderCounts,
   type HttpEmbedderSettings,
 } from './settings.js';
 import { type QueuedText, TextQueue } from './text-queue.js';
@@ -52,14 +53,6 @@ export class HttpEmbedder implements Embedder {
   readonly #endpoint: EmbeddingsEndpoint;
   readonly #queue: TextQueue;
   readonly #closing = new AbortController();
-  readonly #counts: HttpEmbedderCounts = {
-    requests_total: 0,
-    retries_total: 0,
-    answers_refused_total: 0,
-    texts_busy_total: 0,
-    texts_expired_total: 0,
-    texts_cut_total: 0,
-  };
   /** Null until opened. */
   #description: EmbedderDescription | null = null;
   #dimension: number | null = null;
@@ -115,31 +108,16 @@ export class HttpEmbedder implements Embedder {
     return this.#queue.openCount;
   }
 
-  get counts(): Readonly<HttpEmbedderCounts> {
-    return this.#counts;
-  }
-
   async embed(text: string, { timeoutMs }: EmbedOptions = {}): Promise<Embedding> {
     if (this.#closing.signal.aborted) throw closedFailure();
     const sent = cut(text, this.#settings.tokensMax * HTTP_EMBEDDER_LIMITS.charactersPerToken);
     if (sent.trim() === '') return EMPTY_EMBEDDING;
-    if (timeoutMs !== undefined && !(timeoutMs > 0)) {
-      this.#counts.texts_expired_total += 1;
+    if (timeoutMs !== undefined && !(timeoutMs > 0))
       throw new EmbeddingFailure('expired', 'the time for this text was up before it was asked for');
-    }
     const entry = this.#queue.add(sent, timeoutMs ?? null);
-    if (entry === null) {
-      this.#counts.texts_busy_total += 1;
-      throw new EmbeddingFailure('busy', 'too many texts wait for their embeddings');
-    }
+    if (entry === null) throw new EmbeddingFailure('busy', 'too many texts wait for their embeddings');
     this.#duePump();
-    try {
-      return await entry.answer;
-    } catch (error) {
-      if (error instanceof EmbeddingFailure && error.reason === 'expired')
-        this.#counts.texts_expired_total += 1;
-      throw error;
-    }
+    return entry.answer;
   }
 
   /** What is under way is broken off and fails as `unavailable`. */
@@ -154,30 +132,27 @@ export class HttpEmbedder implements Embedder {
     const { fitness } = await this.embed(WARM_UP_TEXT);
     if (fitness !== 'fit' || this.#dimension === null)
       throw new EmbeddingFailure('failed', 'the embeddings server answered the warm-up with a zero vector');
-    const { model, modelId, tokensMax } = this.#settings;
-    const { loopWhenSimilarityAbove, hitWhenCosineAtLeast, needsStrictGate } = this.#settings;
     this.#description = {
-      model_id: modelId ?? model,
+      model_id: this.#settings.model,
       dimension: this.#dimension,
-      tokens_max: tokensMax,
-      loopWhenSimilarityAbove,
-      hitWhenCosineAtLeast,
-      needsStrictGate,
+      tokens_max: this.#settings.tokensMax,
+      loopWhenSimilarityAbove: 0.95 as LoopSimilarity,
+      hitWhenCosineAtLeast: 0.92 as Cosine,
+      needsStrictGate: false,
     };
   }
 
   #duePump(): void {
     if (this.#isPumpDue || this.#laneCount >= HTTP_EMBEDDER_LIMITS.requestsMax) return;
     this.#isPumpDue = true;
-    const pump = () => {
+    // Texts of the same turn of the event loop go together.
+    setImmediate(() => {
       this.#isPumpDue = false;
       while (this.#laneCount < HTTP_EMBEDDER_LIMITS.requestsMax && this.#queue.waitingCount > 0) {
         const batch = this.#queue.take(this.#settings.batchTextsMax);
         if (batch.length > 0) void this.#runLane(batch);
       }
-    };
-    if (this.#settings.batchWindowMs > 0) setTimeout(pump, this.#settings.batchWindowMs);
-    else setImmediate(pump);
+    });
   }
 
   /** One request after another while texts wait. */
@@ -201,7 +176,6 @@ export class HttpEmbedder implements Embedder {
       for (const entry of batch) entry.expireIfPast(steadyMs);
       const open = batch.filter(({ isOpen }) => isOpen);
       if (open.length === 0) return;
-      this.#counts.requests_total += 1;
       const outcome = await this.#endpoint.ask(
         open.map(({ text }) => text),
         stop.signal,
@@ -225,7 +199,6 @@ export class HttpEmbedder implements Embedder {
           : null;
       if (delayMs === null) return this.#failAll(open, 'unavailable', outcome.reason);
       attempt += 1;
-      this.#counts.retries_total += 1;
       const wait = this.#surroundings.wait(delayMs, this.#closing.signal);
       // Without its results, which would hold those of every pause before it.
       this.#pause = Promise.all([this.#pause, wait]).then(() => {});
@@ -235,7 +208,6 @@ export class HttpEmbedder implements Embedder {
   #handOut(open: readonly QueuedText[], body: string): void {
     const answer = parseAnswer(body, open.length, this.#dimension);
     if ('refused' in answer) {
-      this.#counts.answers_refused_total += 1;
       // What is whole but for its dimension.
       const hasChanged = this.#dimension !== null && !('refused' in parseAnswer(body, open.length, null));
       this.#failAll(open, 'failed', answer.refused, hasChanged);
@@ -256,7 +228,6 @@ export class HttpEmbedder implements Embedder {
       return false;
     entry.cutCount += 1;
     entry.text = cut(entry.text, Math.floor(entry.text.length / 4));
-    this.#counts.texts_cut_total += 1;
     return true;
   }
 

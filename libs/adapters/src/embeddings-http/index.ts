@@ -3,6 +3,5 @@ export { embeddingsUrl } from './embeddings-url.js';
 export * from './http-embedder.js';
 export {
   HTTP_EMBEDDER_LIMITS,
-  type HttpEmbedderCounts,
   type HttpEmbedderSettings,
 } from './settings.js';

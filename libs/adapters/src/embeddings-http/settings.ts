@@ -1,28 +1,18 @@
 /** What an HTTP embedder is told, and its bounds. Nothing here is read from the environment. */
-import type { Cosine, LoopSimilarity } from '#contracts/embedding';
 
 export interface HttpEmbedderSettings {
   /** As the vendors' SDKs take it, with its version path; see `embeddingsUrl`. */
   baseUrl: string;
-  /** As the server calls it, such as `bge-m3`. Names the vectors unless `modelId` does. */
+  /** As the server calls it, such as `bge-m3`. Names the vectors. */
   model: string;
   /** Sent as a bearer token; null: no header. */
   apiKey?: string | null | undefined;
-  /** Where two servers give one model different names, or one name to different models. */
-  modelId?: string | undefined;
   /** What the model's card says; longer text is cut before it is sent. */
   tokensMax?: number | undefined;
-  /** Exclusive. */
-  loopWhenSimilarityAbove?: LoopSimilarity | undefined;
-  /** Inclusive. */
-  hitWhenCosineAtLeast?: Cosine | undefined;
-  needsStrictGate?: boolean | undefined;
   /** For one attempt, from connecting to the last byte of the answer. */
   attemptTimeoutMs?: number | undefined;
   /** The first one included. */
   attemptsMax?: number | undefined;
-  /** How long an idle embedder waits for company before it asks. 0: for the texts of the same turn of the event loop. */
-  batchWindowMs?: number | undefined;
   /** Texts of one request. Some servers refuse more than 32. */
   batchTextsMax?: number | undefined;
   /** Texts accepted and not yet computed; one more is `busy`. */
@@ -35,12 +25,8 @@ export interface HttpEmbedderSettings {
 
 const HTTP_EMBEDDER_DEFAULTS = {
   tokensMax: 8_192,
-  loopWhenSimilarityAbove: 0.95 as LoopSimilarity,
-  hitWhenCosineAtLeast: 0.92 as Cosine,
-  needsStrictGate: false,
   attemptTimeoutMs: 10_000,
   attemptsMax: 3,
-  batchWindowMs: 0,
   batchTextsMax: 32,
   queueCountMax: 2_048,
 } as const;
@@ -90,16 +76,3 @@ export const HTTP_EMBEDDER_LIMITS = {
   /** A server that wants to be left alone for longer is not waited for: its texts fail. */
   retryAfterMsMax: 30_000,
 } as const;
-
-/** Since the start. */
-export interface HttpEmbedderCounts {
-  requests_total: number;
-  retries_total: number;
-  /** Answers that were no good: not JSON, wrong count, wrong dimension, too long. */
-  answers_refused_total: number;
-  /** Texts for which the queue had no room. */
-  texts_busy_total: number;
-  texts_expired_total: number;
-  /** Texts sent again at a quarter of their length. */
-  texts_cut_total: number;
-}

@@ -15,8 +15,8 @@ const OUTPUT = 'last_hidden_state';
 const UNKNOWN = '[UNK]';
 
 /** @throws Error with a remedy */
-export async function openMinilmModel({ path, variant }: MinilmModelSettings): Promise<LoadedModel> {
-  const files = await findMinilm(path, variant);
+export async function openMinilmModel({ path }: MinilmModelSettings): Promise<LoadedModel> {
+  const files = await findMinilm(path);
   const description = minilmDescription(files.variant);
   const { encode, unknownId } = openTokenizer(files.tokenizer, files.tokenizerConfig, files.modelFile);
   const session = await openSession(files.modelFile, INPUTS, MINILM_REMEDY);

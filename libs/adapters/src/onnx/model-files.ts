@@ -67,10 +67,10 @@ export interface MinilmFiles {
 }
 
 /** @throws Error with a remedy */
-export async function findMinilm(path: string, variant: MinilmVariant | undefined): Promise<MinilmFiles> {
+export async function findMinilm(path: string): Promise<MinilmFiles> {
   const found = await stat(path).catch(() => null);
   if (found === null) throw new Error(`there is no model at ${path}: ${MINILM_REMEDY}`);
-  const model = found.isDirectory() ? await findModelFile(path, variant) : namedModelFile(path, variant);
+  const model = found.isDirectory() ? await findModelFile(path) : namedModelFile(path);
   const folder = await tokenizerFolder(model.modelFile);
   const tokenizer = await readJson(join(folder, 'tokenizer.json'), MINILM_REMEDY);
   const configFile = join(folder, 'tokenizer_config.json');
@@ -83,21 +83,22 @@ export async function findMinilm(path: string, variant: MinilmVariant | undefine
 
 type ModelFile = Pick<MinilmFiles, 'modelFile' | 'variant'>;
 
-async function findModelFile(directory: string, variant: MinilmVariant | undefined): Promise<ModelFile> {
-  const wanted = MINILM_FILES.filter((file) => variant === undefined || file.variant === variant);
-  for (const file of wanted) {
+async function findModelFile(directory: string): Promise<ModelFile> {
+  for (const file of MINILM_FILES) {
     for (const folder of [directory, join(directory, 'onnx')]) {
       const modelFile = join(folder, file.name);
       if (await isFile(modelFile)) return { modelFile, variant: file.variant };
     }
   }
-  throw new Error(`${directory} has no ${wanted.map((file) => file.name).join(', ')}: ${MINILM_REMEDY}`);
+  throw new Error(
+    `${directory} has no ${MINILM_FILES.map((file) => file.name).join(', ')}: ${MINILM_REMEDY}`,
+  );
 }
 
 /** A file named like none of ours counts as fp32, the edition whose vectors are the reference. */
-function namedModelFile(modelFile: string, variant: MinilmVariant | undefined): ModelFile {
+function namedModelFile(modelFile: string): ModelFile {
   const known = MINILM_FILES.find((file) => file.name === basename(modelFile));
-  return { modelFile, variant: variant ?? known?.variant ?? 'fp32' };
+  return { modelFile, variant: known?.variant ?? 'fp32' };
 }
 
 /** Beside the model, or one folder up where the model lies in a folder `onnx`, as it is published. */

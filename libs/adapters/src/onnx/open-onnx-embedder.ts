@@ -1,13 +1,7 @@
 /** Opens one of the two local models, each with its own way of cutting long texts. */
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
-import {
-  cutToEnds,
-  cutToHead,
-  MINILM_TEXT_CHARS_MAX,
-  type MinilmVariant,
-  STATIC_TEXT_CHARS_MAX,
-} from '#domain/embedding';
+import { cutToEnds, cutToHead, MINILM_TEXT_CHARS_MAX, STATIC_TEXT_CHARS_MAX } from '#domain/embedding';
 import { startHere, startInWorker } from './inference-host.js';
 import { type EmbedderEvent, type OnnxEmbedder, QueuedEmbedder } from './onnx-embedder.js';
 import type { ModelSettings } from './protocol.js';
@@ -16,7 +10,7 @@ export type OnnxModel =
   /** The bundled one. @param directory another copy of it; absent: models/observatory-static-384 */
   | { kind: 'static'; directory?: string | undefined }
   /** @param path folder with model and tokenizer.json, or the .onnx file in such a folder */
-  | { kind: 'minilm'; path: string; variant?: MinilmVariant | undefined };
+  | { kind: 'minilm'; path: string };
 
 export interface OnnxEmbedderOptions {
   model: OnnxModel;

@@ -1,6 +1,5 @@
 /** What crosses between the embedder and its thread: plain values only. Texts go in, never out. */
 import type { EmbedderDescription, Fitness } from '#contracts/embedding';
-import type { MinilmVariant } from '#domain/embedding';
 import type { GateWord } from './run-gate.js';
 
 export interface StaticModelSettings {
@@ -13,8 +12,6 @@ export interface MinilmModelSettings {
   kind: 'minilm';
   /** Folder with the model's file and tokenizer.json, or the path of the .onnx file in such a folder. */
   path: string;
-  /** Absent: int8 where both are there. */
-  variant?: MinilmVariant | undefined;
 }
 
 export type ModelSettings = StaticModelSettings | MinilmModelSettings;
