@@ -12,7 +12,6 @@ const landing: Landing = {
     usage: null,
   },
   cost_micro_usd: 12,
-  duration_ms: 900,
 };
 
 const staying = new Promise<void>(() => {});

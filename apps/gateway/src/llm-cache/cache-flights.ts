@@ -16,7 +16,6 @@ const WAIT_MS_MAX = 20_000;
 export interface Landing {
   answer: CachedAnswer;
   cost_micro_usd: number | null;
-  duration_ms: number;
 }
 
 type Flight = Deferred<Landing | null>;

@@ -103,11 +103,7 @@ const textKept = (): string | undefined => cache.getNow(TENANT, KEY)?.entry.answ
 const notStored = () => tally.counts(TENANT).not_stored;
 
 test('keeps a whole answer, and lets those who wait share it', async () => {
-  expect(await kept(callOf())).toMatchObject({
-    answer: { text: 'Bern.' },
-    cost_micro_usd: 7,
-    duration_ms: 12,
-  });
+  expect(await kept(callOf())).toMatchObject({ answer: { text: 'Bern.' }, cost_micro_usd: 7 });
   expect(textKept()).toBe('Bern.');
   expect(notStored()).toEqual({});
   expect(freshness.count).toBe(0);

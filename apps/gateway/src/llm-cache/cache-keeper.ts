@@ -50,10 +50,9 @@ export class CacheKeeper {
       ticket.land?.(null);
     } else {
       const stored = this.#store(call, ticket, result.answer);
-      const { costMicroUsd: cost_micro_usd, durationMs: duration_ms } = call;
       // Whoever comes from now on finds the entry: in memory it is there already, in Redis once it is written.
       if (this.#parts.cache.kind === 'redis') await stored;
-      ticket.land?.({ answer: result.answer, cost_micro_usd, duration_ms });
+      ticket.land?.({ answer: result.answer, cost_micro_usd: call.costMicroUsd });
       await stored;
     }
     const prompt = ticket.scope?.prompt;

@@ -78,7 +78,7 @@ describe('group commit', () => {
       ...steps(14).map((row) => store.appendSteps([row])),
       store.commitControl({ audit: [buildAuditDraft()] }),
     ]);
-    expect(eventsOf('committed')).toMatchObject([{ rowCount: 15, queuedCount: 0 }]);
+    expect(eventsOf('committed')).toMatchObject([{ rowCount: 15 }]);
   });
 
   const committedRows = () => eventsOf('committed').map((event) => event.rowCount);

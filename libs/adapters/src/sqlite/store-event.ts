@@ -5,7 +5,7 @@ export type StoreEvent =
   /** Steps of an older version, or of a crash, are indexed before the store is open: 25 us each on a slow core. */
   | { kind: 'indexing'; stepCountMax: number }
   /** A batch is on disk. `durationMs`: transaction and fsync, without the time in the queue. */
-  | { kind: 'committed'; rowCount: number; callCount: number; durationMs: number; queuedCount: number }
+  | { kind: 'committed'; rowCount: number; durationMs: number }
   /** A write was turned away before it was queued. */
   | { kind: 'refused'; reason: 'store_busy' | 'store_full'; rowCount: number }
   /** A read was turned away: its tenant has its share waiting. */

@@ -197,13 +197,7 @@ export class WritePump {
       this.#options.onCommitted(batch.bytes);
       this.#queue.settle(batch, answer.result as OperationResult[]);
       if (!batch.isFreeing && this.#disk.noteTaken()) onEvent({ kind: 'disk_recovered' });
-      onEvent({
-        kind: 'committed',
-        rowCount: batch.rowCount,
-        callCount: batch.operations.length,
-        durationMs: answer.durationMs,
-        queuedCount: this.#queue.count,
-      });
+      onEvent({ kind: 'committed', rowCount: batch.rowCount, durationMs: answer.durationMs });
     } finally {
       this.#inFlight -= 1;
       this.#rowsInFlight -= batch.rowCount;

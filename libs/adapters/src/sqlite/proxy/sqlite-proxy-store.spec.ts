@@ -55,7 +55,7 @@ describe('SqliteProxyStore', () => {
       store.appendCalls(calls(4)),
       store.appendIncident('default', buildIncident()),
     ]);
-    expect(commits()).toMatchObject([{ rowCount: 15, queuedCount: 0 }]);
+    expect(commits()).toMatchObject([{ rowCount: 15 }]);
   });
 
   it('keeps documents and what the audit says of them, or neither', async () => {
