@@ -137,9 +137,9 @@ describe('a supervised sidecar', () => {
 
   it('that cannot start says why, in its own words, and is tried again with growing pauses', async () => {
     const supervised = supervise({ environment: { LOOP_HISTORY_SIZE: 'many' } });
-    await expect.poll(() => supervised.restartCount, { timeout: 25_000 }).toBeGreaterThanOrEqual(2);
+    await expect.poll(() => supervised.state.restart_count, { timeout: 25_000 }).toBeGreaterThanOrEqual(2);
     await expect.poll(() => supervised.state.state, { timeout: 20_000 }).toBe('down');
-    expect(supervised.detail).toMatch(/^LOOP_HISTORY_SIZE="many" cannot be used/);
+    expect(supervised.state.detail).toMatch(/^LOOP_HISTORY_SIZE="many" cannot be used/);
     const pauses = lines
       .filter(({ event }) => event === 'sidecar_ended')
       .map(({ restart_in_ms }) => restart_in_ms);
@@ -154,7 +154,7 @@ describe('a supervised sidecar', () => {
        setImmediate(() => process.exit(1));`,
     );
     const supervised = supervise({ mainFile });
-    await expect.poll(() => supervised.restartCount, { timeout: 25_000 }).toBeGreaterThanOrEqual(6);
+    await expect.poll(() => supervised.state.restart_count, { timeout: 25_000 }).toBeGreaterThanOrEqual(6);
     const pauses = lines
       .filter(({ event }) => event === 'sidecar_ended')
       .map(({ restart_in_ms }) => restart_in_ms);
@@ -179,7 +179,7 @@ describe('a supervised sidecar', () => {
     };
     await expect.poll(keepAsking, { timeout: 10_000 }).toBe(false);
     await expect.poll(() => client.isReady, { timeout: 20_000 }).toBe(true);
-    expect(supervised.restartCount).toBe(1);
+    expect(supervised.state.restart_count).toBe(1);
     expect(lines.find(({ event }) => event === 'sidecar_ended')?.detail).toBe('it did not answer for 0.5 s');
   });
 
@@ -192,7 +192,7 @@ describe('a supervised sidecar', () => {
     // No program may be handed one setting of this length.
     const supervised = supervise({ environment: { LOOP_TOO_LONG: 'x'.repeat(200_000) } });
     expect(supervised.state).toMatchObject({ state: 'down', detail: 'ended with E2BIG', pid: null });
-    await expect.poll(() => supervised.restartCount).toBeGreaterThanOrEqual(2);
+    await expect.poll(() => supervised.state.restart_count).toBeGreaterThanOrEqual(2);
   });
 
   it('is started once there are file descriptors again, and the parent that has none lives', async () => {

@@ -88,16 +88,6 @@ export class SidecarProcess {
     return this.#socket.path;
   }
 
-  /** Times it was started again. */
-  get restartCount(): number {
-    return this.#state.restart_count;
-  }
-
-  /** Public text on why it ended last; null while it serves. */
-  get detail(): string | null {
-    return this.#state.detail;
-  }
-
   /** Returns at once; `onState` tells the rest. Never throws. */
   start(): void {
     if (this.#child !== null || this.#isStopped) return;
