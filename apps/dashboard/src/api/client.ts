@@ -24,7 +24,6 @@ export class ApiError extends Error {
     /** HTTP status; 0 when no answer came. */
     readonly status: number,
     readonly fields: readonly string[] = [],
-    readonly correlationId: string | null = null,
   ) {
     super(message);
   }
@@ -110,7 +109,7 @@ async function send(method: string, path: string, body?: unknown, signal?: Abort
 export function toApiError(status: number, answer: unknown): ApiError {
   const error = answer as Partial<ErrorAnswer> | null;
   if (typeof error?.reason === 'string' && typeof error.detail === 'string') {
-    return new ApiError(error.reason, error.detail, status, error.fields, error.correlation_id ?? null);
+    return new ApiError(error.reason, error.detail, status, error.fields);
   }
   return new ApiError('unexpected_answer', `The gateway answered with status ${status}.`, status);
 }

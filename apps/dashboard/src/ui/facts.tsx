@@ -4,13 +4,11 @@ import { cx } from './cx';
 
 interface FactProps {
   name: string;
-  /** Of what is known. */
-  className?: string;
   children: ReactNode;
 }
 
-/** A row of a grid of two columns. */
-export const Fact = ({ name, className, children }: FactProps) => (
+/** A row of a grid of two columns. @param className of what is known */
+export const Fact = ({ name, className, children }: FactProps & { className?: string }) => (
   <>
     <dt className="text-muted">{name}</dt>
     <dd className={cx('nums min-w-0 break-words', className)}>{children}</dd>
@@ -18,9 +16,9 @@ export const Fact = ({ name, className, children }: FactProps) => (
 );
 
 /** One of several that stand in a line, which wraps. */
-export const FactInLine = ({ name, className, children }: FactProps) => (
+export const FactInLine = ({ name, children }: FactProps) => (
   <div className="flex min-w-0 items-baseline gap-1.5">
     <dt className="shrink-0 text-muted">{name}</dt>
-    <dd className={cx('nums min-w-0 font-medium [overflow-wrap:anywhere]', className)}>{children}</dd>
+    <dd className="nums min-w-0 font-medium [overflow-wrap:anywhere]">{children}</dd>
   </div>
 );

@@ -19,21 +19,10 @@ const tones = {
   faint: 'text-muted',
 } as const;
 
-interface FiguresProps {
-  /** The first is the largest. */
-  figures: readonly Figure[];
-  /** On a desktop; two on a phone. */
-  columns: 3 | 4;
-}
-
-export function Figures({ figures, columns }: FiguresProps) {
+/** @param figures the first is the largest */
+export function Figures({ figures }: { figures: readonly Figure[] }) {
   return (
-    <dl
-      className={cx(
-        'grid shrink-0 gap-px overflow-hidden rounded-lg border border-line bg-line max-md:grid-cols-2',
-        columns === 3 ? 'grid-cols-3' : 'grid-cols-4',
-      )}
-    >
+    <dl className="grid shrink-0 grid-cols-4 gap-px overflow-hidden rounded-lg border border-line bg-line max-md:grid-cols-2">
       {figures.map(({ label, value, note, tone }, index) => (
         <div key={label} className="min-w-0 bg-surface px-4 py-3">
           <dt className="text-2xs text-muted">{label}</dt>

@@ -71,7 +71,7 @@ export function CacheFigures({ stats }: { stats: CacheStats }) {
   ];
   return (
     <section aria-label={`Figures over ${plural(lookupCount, 'look-up')}`}>
-      <Figures figures={figures} columns={4} />
+      <Figures figures={figures} />
     </section>
   );
 }

@@ -28,7 +28,6 @@ export function EntriesPanel({ onInvalidate }: EntriesPanelProps) {
     <PagedPanel
       title="Top hits"
       aside="no prompts and no answers"
-      bodyClassName=""
       pages={useCacheEntries()}
       empty={<p className="p-3 text-muted text-xs">Nothing is kept. The next whole answer will be.</p>}
       moreLabel="Load more entries"

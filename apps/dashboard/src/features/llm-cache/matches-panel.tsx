@@ -18,7 +18,6 @@ export function MatchesPanel({ mode }: { mode: CacheSemanticMode }) {
     <PagedPanel
       title="Semantic matches"
       aside="latest first, redacted"
-      bodyClassName=""
       pages={useSemanticMatches()}
       empty={
         <EmptyState icon={<ScanText size={24} aria-hidden="true" />} title="No match yet" className="py-8">

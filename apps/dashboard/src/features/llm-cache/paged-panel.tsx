@@ -7,7 +7,6 @@ interface PagedPanelProps<Item> {
   title: string;
   /** Beside the title. */
   aside: string;
-  bodyClassName: string;
   pages: Pages<Item>;
   empty: ReactNode;
   /** As in "Load older matches". */
@@ -16,13 +15,13 @@ interface PagedPanelProps<Item> {
 }
 
 export function PagedPanel<Item>(props: PagedPanelProps<Item>) {
-  const { title, aside, bodyClassName, empty, moreLabel, children } = props;
+  const { title, aside, empty, moreLabel, children } = props;
   const { items, failure, hasMore, isLoadingMore, loadMore } = props.pages;
   return (
     <Panel
       title={title}
       aside={<span className="text-muted text-xs max-md:hidden">{aside}</span>}
-      bodyClassName={bodyClassName}
+      bodyClassName=""
     >
       {failure ? (
         <Callout tone="danger" className="m-3">

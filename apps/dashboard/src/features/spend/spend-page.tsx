@@ -151,7 +151,7 @@ function Totals({ totals }: { totals: ReturnType<typeof totalsOf> | null }) {
         totals && totals.reasoning_tokens > 0 ? `${formatTokens(totals.reasoning_tokens)} reasoning` : null,
     },
   ];
-  return <Figures figures={figures} columns={4} />;
+  return <Figures figures={figures} />;
 }
 
 /** What is unknown of it in smaller letters, so that the sum stays on one line of a phone. */
