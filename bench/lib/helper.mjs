@@ -9,12 +9,11 @@ const closeTimeoutMs = 5_000;
 
 /**
  * @param {URL} file
- * @param {string[]} [nodeArgs]
  * @returns {{ pid: number, call: (command: string, input?: unknown) => Promise<any>, close: () => void }}
  *   `call` rejects when the command throws or the helper dies; `close` ends it
  */
-export function openHelper(file, nodeArgs = []) {
-  const child = fork(file, { execArgv: nodeArgs, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+export function openHelper(file) {
+  const child = fork(file, { execArgv: [], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   /** @type {Map<number, { resolve: (value: unknown) => void, reject: (error: Error) => void }>} */
   const calls = new Map();
   let lastId = 0;

@@ -28,8 +28,8 @@ const whole = JSON.stringify({
     prompt_tokens_details: { cached_tokens: 128 },
   },
 });
-const event = (/** @type {object} */ choice, /** @type {object} */ extra = {}) =>
-  `data: ${JSON.stringify({ id: 'chatcmpl-bench', object: 'chat.completion.chunk', created: 1, model: 'gpt-4o-mini', choices: [choice], ...extra })}\n\n`;
+const event = (/** @type {object} */ choice) =>
+  `data: ${JSON.stringify({ id: 'chatcmpl-bench', object: 'chat.completion.chunk', created: 1, model: 'gpt-4o-mini', choices: [choice] })}\n\n`;
 const firstToken = event({ index: 0, delta: { role: 'assistant', content: 'The' }, finish_reason: null });
 const rest =
   event({ index: 0, delta: { content: ' answer.' }, finish_reason: null }) +
