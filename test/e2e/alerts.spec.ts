@@ -4,8 +4,7 @@
  */
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { verifySignature } from '#domain/alerts';
-import { buildDecisionLog } from '#testing';
+import { buildDecisionLog, verifySignature } from '#testing';
 import { type Receiver, startReceiver, status } from '../integration/http-receiver.js';
 import { gateway, startOneGateway } from '../integration/start-one-gateway.js';
 import { checkEveryLook, focusOf, problemAt, SIZES } from './check-page.js';

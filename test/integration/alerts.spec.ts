@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { SMTPServer } from 'smtp-server';
 import { io } from 'socket.io-client';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { verifySignature } from '#domain/alerts';
+import { verifySignature } from '#testing';
 import { freePort } from './free-ports.js';
 import { type Received, type Receiver, startReceiver, status } from './http-receiver.js';
 import { type RunningGateway, startGateway } from './start-gateway.js';

@@ -10,3 +10,4 @@ export * from './fake-time.js';
 export * from './live-bytes.js';
 export * from './scripted-redis.js';
 export * from './scripted-upstream.js';
+export * from './verify-signature.js';

@@ -1,14 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { Incident } from '#contracts';
 import {
-  ATTEMPTS_MAX,
   CIRCUIT_FAILURES_MAX,
   CIRCUIT_OPEN_MS,
   RETRY_AFTER_MS_MAX,
+  RETRY_DELAYS_MS,
   type SendOutcome,
-  verifySignature,
 } from '#domain/alerts';
-import { FakeTime } from '#testing';
+import { FakeTime, verifySignature } from '#testing';
 import { ADMIN } from '../auth/access.fixture.js';
 import { failed, fakeBox, incidentOf, settle, startAlerts, WEBHOOK } from './alerts.fixture.js';
 import { PENDING_PER_CHANNEL_MAX, REFUSED_PER_CHANNEL_MAX } from './delivery-queue.js';
@@ -105,8 +104,12 @@ describe('a delivery', () => {
       await alerts.time.pass(3_600_000);
     }
     const [dead] = alerts.store.rows.values();
-    expect(dead).toMatchObject({ state: 'dead', attempt_count: ATTEMPTS_MAX, next_attempt_at_ms: null });
-    expect(alerts.sent).toHaveLength(ATTEMPTS_MAX);
+    expect(dead).toMatchObject({
+      state: 'dead',
+      attempt_count: RETRY_DELAYS_MS.length + 1,
+      next_attempt_at_ms: null,
+    });
+    expect(alerts.sent).toHaveLength(RETRY_DELAYS_MS.length + 1);
 
     alerts.script.answer = async () => ({ ok: true });
     const answer = await alerts.area.retry(ADMIN, dead?.delivery_id ?? '');

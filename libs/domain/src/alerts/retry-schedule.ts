@@ -5,7 +5,6 @@ import { HOUR_MS } from '#kernel';
 export const RETRY_DELAYS_MS: readonly number[] = [
   1_000, 5_000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000, 7_200_000, 14_400_000,
 ];
-export const ATTEMPTS_MAX = RETRY_DELAYS_MS.length + 1;
 /** A wait is longer or shorter by up to this share, so that what failed together does not return together. */
 const RETRY_JITTER = 0.2;
 /** A receiver may ask for a longer wait (`Retry-After`), up to this. */
