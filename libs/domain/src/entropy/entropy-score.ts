@@ -1,20 +1,9 @@
 /**
- * The arithmetic of entropy, free of state: uniqueness ratio, severity, most frequent tuple. The tracker keeps
- * the same figures incrementally; these are the definition it is tested against, and serve readers that hold
- * a window as a plain list.
+ * The arithmetic of entropy, free of state: rounding, severity, most frequent tuple.
  *
  * @see FR-9.3 to FR-9.6
  */
 import type { EntropyTuple, Severity } from '#contracts';
-
-export interface EntropyScore {
-  /** `unique_count / window_size`, rounded to 4 decimals: what goes out. 1 for an empty window. */
-  score: number;
-  /** The same, unrounded: what severity is decided on. */
-  ratio: number;
-  unique_count: number;
-  window_size: number;
-}
 
 /** Exact equality of all three parts, no similarity of any kind. @see FR-9.3 */
 export const isSameTuple = (one: EntropyTuple, other: EntropyTuple): boolean =>
@@ -24,17 +13,6 @@ export const isSameTuple = (one: EntropyTuple, other: EntropyTuple): boolean =>
 
 /** To 4 decimals. @see FR-9.3 */
 export const roundScore = (ratio: number): number => Math.round(ratio * 10_000) / 10_000;
-
-/** Over the tuples there are, also when fewer than a full window. O(n^2) in the window's size. @see FR-9.2 */
-export function scoreWindow(tuples: readonly EntropyTuple[]): EntropyScore {
-  const window_size = tuples.length;
-  if (window_size === 0) return { score: 1, ratio: 1, unique_count: 0, window_size };
-  const isFirst = (tuple: EntropyTuple, index: number) =>
-    tuples.findIndex((other) => isSameTuple(other, tuple)) === index;
-  const unique_count = tuples.filter(isFirst).length;
-  const ratio = unique_count / window_size;
-  return { score: roundScore(ratio), ratio, unique_count, window_size };
-}
 
 /**
  * Strict comparisons, so a score equal to a threshold belongs to the milder side.

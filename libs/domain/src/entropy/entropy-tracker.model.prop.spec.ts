@@ -13,7 +13,8 @@ import {
   sessionKey,
 } from '#contracts';
 import { EntropyTracker, type EntropyTrackerOptions } from '#domain/entropy/writer';
-import { decideSeverity, isSameTuple, scoreWindow } from './entropy-score.js';
+import { scoreWindow } from './entropy-score.fixture.js';
+import { decideSeverity, isSameTuple } from './entropy-score.js';
 
 const KEYS = ['a', 'b'].flatMap((tenant) => ['1', '2'].map((session) => sessionKey(tenant, session)));
 const LONG = 'x'.repeat(130);
@@ -115,7 +116,8 @@ class Model {
     if (window.agentId === '') return { ok: false, error: 'missing_agent_id' };
     const { key, agentId } = window;
     this.#fill(window, [tuple]);
-    const { score, window_size } = scoreWindow(window.tuples);
+    const { score } = scoreWindow(window.tuples);
+    const window_size = window.tuples.length;
     const before = window.severity;
     window.severity = severityOf(window.tuples);
     const { severity } = window;

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { ACTION_STATUSES, type EntropyTuple, type RuntimeConfigKey, sessionKey } from '#contracts';
 import { EntropyTracker } from '#domain/entropy/writer';
 import { FakeClock } from '#testing';
-import { decideSeverity, mostFrequent, scoreWindow } from './index.js';
+import { scoreWindow } from './entropy-score.fixture.js';
+import { decideSeverity, mostFrequent } from './index.js';
 
 const KEY = sessionKey('default', 's');
 
@@ -70,7 +71,7 @@ describe('EntropyTracker', () => {
               ok: true,
               score: expected.score,
               severity,
-              window_size: expected.window_size,
+              window_size: model.length,
             });
             expect(tracker.snapshot(KEY)).toEqual(model);
             expect(expected.score).toBeGreaterThan(0);

@@ -7,11 +7,8 @@ export type { EntropyNodeState, EntropyPublisher } from './entropy-publisher.js'
 export type { EntropyReader } from './entropy-reader.js';
 export {
   decideSeverity,
-  type EntropyScore,
-  isSameTuple,
   mostFrequent,
   type RepeatedTuple,
   roundScore,
-  scoreWindow,
 } from './entropy-score.js';
 export { toolKey, tupleOf } from './tool-key.js';
