@@ -12,7 +12,7 @@ import { findFault } from '../../scripts/lib/replay-trace.mjs';
 const repository = fileURLToPath(new URL('../..', import.meta.url));
 
 /** `OBSERVATORY_SHARED`, or `shared` beside the repository. The half for development: the other is not looked at. */
-export const tracesFile = resolve(
+const tracesFile = resolve(
   process.env.OBSERVATORY_SHARED ?? resolve(repository, '../shared'),
   'data/loops/dev.jsonl',
 );

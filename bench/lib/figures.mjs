@@ -7,7 +7,7 @@
 /** @typedef {{ figures: Figure[], notes?: string[] }} BenchResult */
 
 /** @param {Figure} figure */
-export function verdict({ ok }) {
+function verdict({ ok }) {
   return ok === null ? '-' : ok ? 'pass' : 'falls short';
 }
 

@@ -38,7 +38,7 @@ const pieces = {
  * @param {(below: number) => number} random
  * @returns {string} in one piece, as JSON.parse gives it
  */
-export function textOf(kind, chars, random) {
+function textOf(kind, chars, random) {
   let text = '';
   while (text.length < chars) text += pieces[kind](random);
   return JSON.parse(JSON.stringify(text.slice(0, chars)));

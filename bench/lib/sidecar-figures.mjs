@@ -26,7 +26,7 @@ const words = (
 ).split(' ');
 
 /** A sentence of `wordCount` words that no other call has. @param {number} serial @param {number} wordCount */
-export function sentenceOf(serial, wordCount) {
+function sentenceOf(serial, wordCount) {
   const index = seededIndex(serial);
   const picked = Array.from({ length: wordCount - 1 }, () => words[index(words.length)]);
   return `${picked.join(' ')} ${serial}`;
@@ -38,7 +38,7 @@ export function sentenceOf(serial, wordCount) {
  * @param {number} inFlight
  * @returns {Promise<{ p50: number, p99: number, perSecond: number }>} milliseconds of one call
  */
-export async function timeCalls(call, count, inFlight) {
+async function timeCalls(call, count, inFlight) {
   /** @type {number[]} */
   const times = [];
   let serial = 0;

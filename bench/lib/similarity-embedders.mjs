@@ -12,7 +12,7 @@ const same = ['How do I reset my password?', 'I forgot my password, how can I ch
 const unrelated = 'The cat sleeps on the warm roof.';
 
 /** @param {Float32Array} one @param {Float32Array} other */
-export function dot(one, other) {
+function dot(one, other) {
   let sum = 0;
   for (let at = 0; at < one.length; at += 1)
     sum += /** @type {number} */ (one[at]) * /** @type {number} */ (other[at]);

@@ -22,7 +22,7 @@ export const guardTitles = {
 };
 
 /** @param {string} one @param {string} other @returns {Judged['veto']} */
-export const vetoesOf = (one, other) => ({
+const vetoesOf = (one, other) => ({
   none: null,
   vetoes: decideVeto(one, other, { strict: false }),
   strict: decideVeto(one, other, { strict: true }),

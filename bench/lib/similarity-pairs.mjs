@@ -15,7 +15,7 @@ const folder = resolve(process.env.OBSERVATORY_SHARED ?? resolve(repository, '..
 const read = (/** @type {string} */ name) => readFileSync(resolve(folder, name), 'utf8');
 
 /** STS-B: its judges gave 0..5; 5 is "completely equivalent", 2 to 3 share a topic or leave out what matters. */
-export const sameScoreMin = 4.5;
+const sameScoreMin = 4.5;
 const nearMissScores = { min: 2, below: 3.5 };
 
 /** @param {string} text @returns {string[][]} rows of a CSV with quoted fields */

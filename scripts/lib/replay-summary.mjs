@@ -116,7 +116,7 @@ function formatMs(ms) {
  * @param {string[][]} rows
  * @returns {string[]} lines, indented by two
  */
-export function table(rows) {
+function table(rows) {
   const widths = rows.reduce(
     (/** @type {number[]} */ into, row) => row.map((cell, at) => Math.max(cell.length, into[at] ?? 0)),
     [],

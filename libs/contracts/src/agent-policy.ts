@@ -27,7 +27,7 @@ export const allowedHoursSchema = z.object({
 export type AllowedHours = z.infer<typeof allowedHoursSchema>;
 
 /** What an operator sets. */
-export const agentLimitsSchema = z.object({
+const agentLimitsSchema = z.object({
   allowed_hours: allowedHoursSchema.nullable(),
   requests_per_minute: limit(10_000_000),
   /** Input plus output tokens: estimated before, corrected after. */

@@ -4,7 +4,7 @@ import { agentPolicySchema } from './agent-policy.js';
 import { killSwitchAnswerSchema } from './kill-switch.js';
 import { CALL_DECISIONS } from './llm-call.js';
 
-export const spendAgainstBudgetSchema = z.object({
+const spendAgainstBudgetSchema = z.object({
   /** Known costs only. */
   spent_usd: z.number(),
   /** Calls whose cost is unknown, so that it is not in `spent_usd`. */
@@ -13,7 +13,7 @@ export const spendAgainstBudgetSchema = z.object({
   budget_usd: z.number().nullable(),
 });
 
-export const callRefusalSchema = z.object({
+const callRefusalSchema = z.object({
   decision: z.enum(CALL_DECISIONS),
   /** One line for people; never holds text of the prompt. */
   detail: z.string().nullable(),

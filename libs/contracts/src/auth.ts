@@ -18,7 +18,7 @@ export const PERMISSIONS = [
 ] as const;
 export type Permission = (typeof PERMISSIONS)[number];
 
-export const ROLE_PERMISSIONS: Record<Role, readonly Permission[]> = {
+const ROLE_PERMISSIONS: Record<Role, readonly Permission[]> = {
   viewer: ['observe'],
   operator: ['observe', 'command'],
   admin: ['observe', 'command', 'configure', 'manage_access'],

@@ -55,7 +55,7 @@ export type Severity = (typeof SEVERITIES)[number];
 
 export const INTERRUPT_SIGNALS = ['pause', 'rewrite', 'inject'] as const;
 
-export const metaSchema = z.object({
+const metaSchema = z.object({
   /** One per step. Resent unchanged it is the same step, stored once. */
   trace_id: addressableId,
   timestamp: z.string().regex(DATE_TIME, 'an ISO 8601 date and time'),
@@ -66,7 +66,7 @@ export const metaSchema = z.object({
   source_app: optionalId,
 });
 
-export const identitySchema = z.object({
+const identitySchema = z.object({
   agent_id: idText.regex(AGENT_ID, AGENT_ID_WORDS).min(1),
   agent_type: id,
   /** Semantic version text; a version never seen before is accepted and logged. */
@@ -74,7 +74,7 @@ export const identitySchema = z.object({
   model_name: optionalId,
 });
 
-export const cognitionSchema = z.object({
+const cognitionSchema = z.object({
   intent: line,
   reasoning_chain: texts,
   confidence_score: unitInterval,
@@ -85,7 +85,7 @@ export const cognitionSchema = z.object({
   entropy_severity: z.enum(SEVERITIES).nullish(),
 });
 
-export const actionSchema = z.object({
+const actionSchema = z.object({
   status: z.enum(ACTION_STATUSES),
   tool_call: optionalLine,
   /** An object, or JSON as text. */
@@ -94,14 +94,14 @@ export const actionSchema = z.object({
   duration_ms: z.number().nonnegative().nullish(),
 });
 
-export const stateDeltaSchema = z.object({
+const stateDeltaSchema = z.object({
   added_to_memory: texts,
   tokens_consumed: count,
   /** USD since the session began. */
   cumulative_session_cost: z.number().nonnegative().nullish(),
 });
 
-export const controlSchema = z.object({
+const controlSchema = z.object({
   /** The agent asks for a person: its session pauses before this step is published. */
   hitl_required: z.boolean().nullish(),
   interrupt_signal: z.enum(INTERRUPT_SIGNALS).nullish(),

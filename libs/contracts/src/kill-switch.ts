@@ -1,9 +1,9 @@
 /** The kill switch's settings, and the incident that a firing leaves behind. */
 import { z } from 'zod';
 
-export const KILL_SWITCH_SCOPES = ['session', 'agent'] as const;
+const KILL_SWITCH_SCOPES = ['session', 'agent'] as const;
 
-export const killSwitchSettingsSchema = z.object({
+const killSwitchSettingsSchema = z.object({
   enabled: z.boolean(),
   /** Requests remembered per window. */
   window_size: z.number().int().min(5).max(100),
@@ -54,7 +54,7 @@ export type KillSwitchPatch = z.infer<typeof killSwitchPatchSchema>;
 /** What one of each adds to the score. */
 export const SCORE_WEIGHTS = { similar_prompts: 1, similar_responses: 2, repeated_tool_calls: 1.5 } as const;
 
-export const scoreBreakdownSchema = z.object({
+const scoreBreakdownSchema = z.object({
   /** Counts, before their weights (SCORE_WEIGHTS). */
   similar_prompts: z.number().int(),
   similar_responses: z.number().int(),

@@ -61,7 +61,7 @@ export const tokensOf = ({ input_tokens, output_tokens }: Readonly<Usage>): numb
   input_tokens + output_tokens;
 
 /** One bar of a call's waterfall. */
-export const callStepSchema = z.object({
+const callStepSchema = z.object({
   /** Name of the pipeline step, such as `policy` or `forward`. */
   name: z.string(),
   /** Milliseconds after the call began. */
@@ -72,7 +72,7 @@ export const callStepSchema = z.object({
 });
 export type CallStep = z.infer<typeof callStepSchema>;
 
-export const CACHE_MATCHES = ['exact', 'semantic'] as const;
+const CACHE_MATCHES = ['exact', 'semantic'] as const;
 export type CacheMatch = (typeof CACHE_MATCHES)[number];
 
 /** How the cache answered a call. */

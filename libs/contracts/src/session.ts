@@ -54,7 +54,7 @@ export const sessionAnswerSchema = sessionViewSchema.extend({ alert: alertGroupS
 export type SessionAnswer = z.infer<typeof sessionAnswerSchema>;
 
 /** The snapshot of `session:{id}`. */
-export const sessionDetailSchema = z.object({
+const sessionDetailSchema = z.object({
   session: sessionViewSchema,
   /** What `entropy_score` is of, oldest first: steps that are held come in once they are released. */
   window: z.array(entropyTupleSchema),
@@ -73,7 +73,7 @@ export const sessionDetailSchema = z.object({
 export type SessionDetail = z.infer<typeof sessionDetailSchema>;
 
 /** What `session:{id}` sends after its snapshot. Each replaces or appends to one part of SessionDetail. */
-export const sessionEventSchema = z.discriminatedUnion('kind', [
+const sessionEventSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('step'), step: stepViewSchema, window: z.array(entropyTupleSchema) }),
   z.object({ kind: z.literal('held'), step: stepViewSchema }),
   z.object({ kind: z.literal('released'), trace_ids: z.array(z.string()) }),

@@ -13,8 +13,7 @@ export type Cosine = Brand<number, 'Cosine'>;
 export type LoopSimilarity = Brand<number, 'LoopSimilarity'>;
 
 /** @param distance cosine distance 0..2, as vector stores report it */
-export const similarityOfDistance = (distance: number): LoopSimilarity =>
-  (1 - distance / 2) as LoopSimilarity;
+const similarityOfDistance = (distance: number): LoopSimilarity => (1 - distance / 2) as LoopSimilarity;
 
 export const similarityOfCosine = (cosine: Cosine): LoopSimilarity => similarityOfDistance(1 - cosine);
 

@@ -21,7 +21,7 @@ export const NODE_COLOURS: Record<NodeState, string> = {
   dead: '#374151',
 };
 
-export const topologyNodeSchema = z.object({
+const topologyNodeSchema = z.object({
   node_id: z.string(),
   agent_id: z.string(),
   /** "" for the ghost of an agent known only by a rejected message. */
@@ -36,7 +36,7 @@ export const topologyNodeSchema = z.object({
 });
 export type TopologyNode = z.infer<typeof topologyNodeSchema>;
 
-export const topologyEdgeSchema = z.object({
+const topologyEdgeSchema = z.object({
   /** node_id of the agent whose step caused the other's. */
   from: z.string(),
   to: z.string(),

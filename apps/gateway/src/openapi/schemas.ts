@@ -51,8 +51,8 @@ export const auditVerificationSchema = z.object({
   entry_count: z.number().int(),
   broken_at_seq: z.number().int().nullable().describe('First entry whose hash or link is wrong.'),
 });
-export const storedAlertSchema = contracts.entropyAlertEventSchema.extend({ seq: z.number().int() });
-export const storedViolationSchema = contracts.violationEventSchema.extend({ seq: z.number().int() });
+const storedAlertSchema = contracts.entropyAlertEventSchema.extend({ seq: z.number().int() });
+const storedViolationSchema = contracts.violationEventSchema.extend({ seq: z.number().int() });
 export const decisionLogBatchSchema = z
   .array(contracts.decisionLogSchema)
   .min(1)

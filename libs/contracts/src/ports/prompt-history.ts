@@ -24,7 +24,7 @@ export interface PromptMatch {
   cosine: Cosine;
 }
 
-export const PROMPT_HISTORY_FAILURES = ['unavailable', 'no_query_engine', 'failed'] as const;
+const PROMPT_HISTORY_FAILURES = ['unavailable', 'no_query_engine', 'failed'] as const;
 
 /** Public text; never holds a prompt or a credential. */
 export class PromptHistoryFailure extends Error {
