@@ -2,12 +2,12 @@
 import type { IdSource } from '#kernel';
 
 /** A source of its own with each call, counting from 1. */
-export function countingIds(prefix = 'id'): IdSource {
+export function countingIds(): IdSource {
   let count = 0;
   return {
     next: () => {
       count += 1;
-      return `${prefix}-${count}`;
+      return `id-${count}`;
     },
   };
 }
