@@ -1,6 +1,6 @@
 /**
  * What the cache step does before the upstream is asked, in order: exact match, an equal call under way, semantic match.
- * A cache that fails in any way is a miss; what a call leaves behind is the keeper's business.
+ * A cache that fails in any way is a miss; how an answer is given is `CacheReplay`'s business, what a call leaves behind the keeper's.
  *
  *     miss: in which epoch?
  *           +-> equal call of it under way?  wait for its answer
@@ -11,24 +11,22 @@
  */
 import {
   type CacheControl,
-  type CachedAnswer,
   type CacheEpoch,
   type CacheHit,
-  type CacheMatch,
   type CachePolicy,
   type CacheSemanticMode,
   type Cosine,
   HEADERS,
-  type LlmAnswer,
   type LlmCache,
 } from '#contracts';
 import { MemoryLlmCache } from '#domain/llm-cache';
-import { type Clock, deferred, FairLru, HOUR_MS } from '#kernel';
+import { type Clock, deferred } from '#kernel';
 import type { ProxyCall, Verdict } from '../llm-proxy/proxy-call.js';
 import type { CacheEmbedder } from './cache-embedder.js';
 import type { CacheFlights, Landing } from './cache-flights.js';
 import type { CacheFreshness, LookUp } from './cache-freshness.js';
 import type { CacheKeeper } from './cache-keeper.js';
+import { CacheReplay } from './cache-replay.js';
 import { identify } from './cache-request.js';
 import type { CacheTally } from './cache-tally.js';
 import type { CacheTicket } from './cache-ticket.js';
@@ -52,11 +50,6 @@ export interface CacheDeskParts {
   clock: Clock;
 }
 
-/** Answers that their vendor has deleted, over all tenants; the one that has most gives way. */
-const DELETED_COUNT_MAX = 10_000;
-/** Longer than most entries live. */
-const DELETED_IDLE_MS = 24 * HOUR_MS;
-
 /** How a call wants to be looked up. */
 export interface CacheWish {
   policy: Exclude<CachePolicy, 'off'>;
@@ -73,13 +66,11 @@ type Outcome = Verdict | undefined;
 
 export class CacheDesk {
   readonly #parts: CacheDeskParts;
-  /** By the vendor's ids. */
-  readonly #deleted: FairLru<string, true>;
+  readonly #replay: CacheReplay;
 
   constructor(parts: CacheDeskParts) {
     this.#parts = parts;
-    const { clock } = parts;
-    this.#deleted = new FairLru({ countMax: DELETED_COUNT_MAX, idleMs: DELETED_IDLE_MS, clock });
+    this.#replay = new CacheReplay(parts);
   }
 
   answer(call: ProxyCall, wish: CacheWish): Outcome | Promise<Outcome> {
@@ -109,7 +100,7 @@ export class CacheDesk {
     const found =
       cache instanceof MemoryLlmCache ? cache.getNow(call.tenantId, key) : cache.get(call.tenantId, key);
     if (!(found instanceof Promise) && found !== null) {
-      const verdict = this.#replay(call, 'exact', found);
+      const verdict = this.#replay.found(call, 'exact', found);
       if (verdict !== null) {
         this.#parts.tally.lookedUp(call.tenantId, performance.now() - startedMs);
         return verdict;
@@ -130,9 +121,8 @@ export class CacheDesk {
     this.#parts.tally.notStored(call.tenantId, 'hinted');
   }
 
-  /** Nobody could go on from it any more, and somebody wanted it gone. */
   noteDeleted(tenantId: string, answerId: string): void {
-    this.#deleted.set(tenantId, answerId, true);
+    this.#replay.noteDeleted(tenantId, answerId);
   }
 
   noteFailed(error: unknown): void {
@@ -189,7 +179,7 @@ export class CacheDesk {
       if (hit !== null) {
         const ended = await endedBehind(LANDED);
         if (ended !== null) return ended.outcome;
-        const exact = this.#replay(call, 'exact', hit);
+        const exact = this.#replay.found(call, 'exact', hit);
         if (exact !== null) return exact;
       }
       lookUp.epoch ??= await askedEpoch;
@@ -207,7 +197,7 @@ export class CacheDesk {
         });
         const ended = await endedBehind(landed);
         if (ended !== null) return ended.outcome;
-        const verdict = shared.landing && this.#replayShared(call, shared.landing);
+        const verdict = shared.landing && this.#replay.brought(call, shared.landing);
         if (verdict) return verdict;
       }
       const near = policy === 'on' ? await this.#nearest(call, ticket, leftMs) : null;
@@ -215,7 +205,7 @@ export class CacheDesk {
       if (near !== null) {
         const ended = await endedBehind(LANDED);
         if (ended !== null) return ended.outcome;
-        const semantic = this.#replay(call, 'semantic', near);
+        const semantic = this.#replay.found(call, 'semantic', near);
         if (semantic !== null) return semantic;
       }
     } finally {
@@ -279,59 +269,6 @@ export class CacheDesk {
     tally.shadowHit(call.tenantId);
     return null;
   }
-
-  /** Null: this caller cannot have that answer. */
-  #replay(call: ProxyCall, match: CacheMatch, { entry, age_ms, cosine }: CacheHit): Verdict | null {
-    const verdict = this.#give(call, entry.answer, {
-      match,
-      age_s: Math.max(0, Math.floor(age_ms / 1_000)),
-      cosine,
-      saved_usd: entry.cost_micro_usd === null ? null : entry.cost_micro_usd / 1e6,
-    });
-    if (verdict === null) return null;
-    const { tally, matches } = this.#parts;
-    const saved = { microUsd: entry.cost_micro_usd, ms: entry.duration_ms - call.elapsedMs() };
-    tally.hit(call.tenantId, match, saved);
-    const ticket = call.cacheTicket;
-    if (cosine !== null && ticket?.scope) {
-      const { key: askedKey, scope } = ticket;
-      matches.served(call, { key: entry.key, askedKey, matched: entry.prompt, prompt: scope.prompt, cosine });
-    }
-    return verdict;
-  }
-
-  #replayShared(call: ProxyCall, landing: Landing): Verdict | null {
-    const saved_usd = landing.cost_micro_usd === null ? null : landing.cost_micro_usd / 1e6;
-    const verdict = this.#give(call, landing.answer, { match: 'exact', age_s: 0, cosine: null, saved_usd });
-    if (verdict !== null) this.#parts.tally.coalesced(call.tenantId, landing.cost_micro_usd);
-    return verdict;
-  }
-
-  #give(call: ProxyCall, answer: CachedAnswer, cache: NonNullable<ProxyCall['cache']>): Verdict | null {
-    if (answer.answer_id !== null && this.#deleted.get(call.tenantId, answer.answer_id)) return null;
-    const own = call.dialect?.writeReplay({
-      answer,
-      body: call.parsedBody(),
-      path: call.path,
-      query: call.target.query,
-      id: call.id,
-      atMs: this.#parts.clock.nowMs(),
-    });
-    if (!own) return null;
-    call.cache = cache;
-    call.answer = asAnswer(answer);
-    call.answerHeaders = {
-      ...call.answerHeaders,
-      [HEADERS.cache]: cache.match,
-      [HEADERS.cacheAge]: String(cache.age_s),
-      ...(cache.cosine !== null && { [HEADERS.cacheCosine]: cache.cosine.toFixed(4) }),
-    };
-    const detail =
-      cache.cosine === null
-        ? `The same request was answered ${cache.age_s} s ago.`
-        : `A question of the same meaning (cosine ${cache.cosine.toFixed(3)}) was answered ${cache.age_s} s ago.`;
-    return { kind: 'replay', decision: 'cached', own, detail };
-  }
 }
 
 /** For what is there already. */
@@ -339,18 +276,6 @@ const LANDED = Promise.resolve();
 
 /** Who asks after answers were thrown out waits for none that was under way then. */
 const flightKey = ({ underWay, epoch }: LookUp): string => `${underWay.name}\0${epoch}`;
-
-/** For the detectors: a cached answer is as much a repetition as a fresh one. Its tokens were paid for once. */
-const asAnswer = ({ model, text, tool_calls, finish, answer_id }: CachedAnswer): LlmAnswer => ({
-  model,
-  text,
-  tool_calls,
-  finish,
-  usage: null,
-  failed: false,
-  lossless: true,
-  answer_id,
-});
 
 /** To a request that asked for an answer from the cache or none. */
 export const NOT_CACHED: Verdict = {
