@@ -1,6 +1,6 @@
 /**
  * The sessions in memory, as rows of the list. Each is a fold over its published steps, saved about once a second; what the
- * store does not have after a crash is folded in again. Changed rows leave on `gateway:sessions`, one per session and 100 ms.
+ * store does not have after a crash is folded in again.
  */
 import {
   type ControlView,
@@ -16,18 +16,16 @@ import {
   type SessionView,
   type StoredStep,
   sessionKey,
-  sessionTopic,
   splitSessionKey,
-  TOPICS,
   tenantIdOf,
 } from '#contracts';
 import { applyStep } from '#domain/decision-log';
 import { tupleOf } from '#domain/entropy';
 import { type Clock, FairLru } from '#kernel';
-import { FeedPace } from '../realtime/feed-pace.js';
 import { FEED_INTERVAL_MS } from '../realtime/live-hub.js';
 import { fallsSilent } from './falls-silent.js';
 import { rowsToShow } from './rows-to-show.js';
+import { SessionFeed } from './session-feed.js';
 import {
   type CallOfSession,
   forgetWaiting,
@@ -73,13 +71,11 @@ export interface SteplessUse {
 
 export class SessionRegistry {
   readonly #options: SessionRegistryOptions;
-  readonly #pace: FeedPace;
   readonly #views: FairLru<SessionKey, SessionView>;
   /** Looked for in the store in vain: their first step is on its way, and need not look again. */
   readonly #newcomers: FairLru<SessionKey, true>;
   readonly #writer: SessionWriter;
-  /** Changed since they were last published. */
-  readonly #unpublished = new Set<SessionKey>();
+  readonly #feed: SessionFeed;
   /** Were silent when it was last looked for, and are not called idle yet. */
   #silent: SessionKey[] = [];
   /** False once a session may be in the store and not here. */
@@ -90,7 +86,7 @@ export class SessionRegistry {
 
   constructor(options: SessionRegistryOptions) {
     this.#options = options;
-    this.#pace = new FeedPace(options.live);
+    this.#feed = new SessionFeed(options.live, (key) => this.peek(key));
     this.#writer = new SessionWriter(options);
     this.#views = new FairLru({
       countMax: options.sessionCountMax,
@@ -145,14 +141,14 @@ export class SessionRegistry {
       // The process died between the two, or an earlier version kept less: a list read from the store says what the row says.
       if (!isSameControl(view.control, saved)) this.#writer.changed(key, view);
     }
-    this.#unpublished.clear();
+    this.#feed.clear();
   }
 
   start(): void {
     this.#timers = [
       setInterval(() => {
         this.#markIdle();
-        this.#publishChanged();
+        this.#feed.publish();
       }, FEED_INTERVAL_MS),
       setInterval(() => this.save(), SAVE_INTERVAL_MS),
       setInterval(() => this.#findSilent(), IDLE_CHECK_INTERVAL_MS),
@@ -336,21 +332,7 @@ export class SessionRegistry {
 
   #changed(key: SessionKey, view: SessionView): void {
     this.#writer.changed(key, view);
-    this.#unpublished.add(key);
-  }
-
-  #publishChanged(): void {
-    this.#pace.nextFrame();
-    for (const key of this.#unpublished) {
-      const { tenantId, sessionId } = splitSessionKey(key);
-      if (!this.#pace.isDue(tenantId)) continue;
-      this.#unpublished.delete(key);
-      const view = this.peek(key);
-      if (view === undefined) continue;
-      const row = { ...view };
-      this.#options.live.publish(tenantId, TOPICS.sessions, row);
-      this.#options.live.publish(tenantId, sessionTopic(sessionId), { kind: 'session', session: row });
-    }
+    this.#feed.changed(key);
   }
 
   /**
