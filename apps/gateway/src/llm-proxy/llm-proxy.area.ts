@@ -5,7 +5,6 @@ import { UpstreamClient } from '#adapters/upstream-http';
 import {
   type AgentPrincipal,
   agentScope,
-  type DecisionLog,
   type DecisionStore,
   type LivePublisher,
   type LlmCall,
@@ -26,7 +25,7 @@ import { SettingsAudit } from '../auth/settings-audit.js';
 import type { GatewayConfig } from '../config/config.js';
 import type { EnvironmentUpstream } from '../config/upstreams.js';
 import type { SchemaInterceptor } from '../decision-log/schema-interceptor.js';
-import type { SessionRegistry, SteplessUse } from '../decision-log/session-registry.js';
+import type { SessionRegistry } from '../decision-log/session-registry.js';
 import { FairShare } from '../fair-share.js';
 import type { ControlDesk } from '../hitl/control-desk.js';
 import type { LlmCacheArea } from '../llm-cache/llm-cache.area.js';
@@ -56,6 +55,7 @@ import type { ProxyCall } from './proxy-call.js';
 import { ProxyEvents } from './proxy-events.js';
 import { ProxyRoute } from './proxy-route.js';
 import { ContinuedSessions } from './sessions/continued-sessions.js';
+import { StepDelivery } from './sessions/step-delivery.js';
 import { StepFeed } from './sessions/step-feed.js';
 import { tellUntoldCalls, type UntoldCallsParts } from './sessions/untold-calls.js';
 import { isError } from './steps/record.step.js';
@@ -110,9 +110,7 @@ export class LlmProxyArea {
   readonly #unsettled: UnsettledAnswers;
   readonly #continued: ContinuedSessions;
   readonly #parts: LlmProxyDependencies;
-  /** Steps on their way to the interceptor. */
-  readonly #delivering = new Set<Promise<unknown>>();
-  #interceptor: SchemaInterceptor | null = null;
+  readonly #steps: StepDelivery;
   #sessions: ProxySessions | null = null;
   #route: ProxyRoute | null = null;
 
@@ -197,11 +195,12 @@ export class LlmProxyArea {
       held: this.held,
       live,
     });
+    this.#steps = new StepDelivery((count, error) => events.stepsRefused(count, error));
     this.feed = new StepFeed({
       clock,
-      deliver: (tenantId, logs) => this.#deliver(tenantId, logs),
+      deliver: (tenantId, logs) => this.#steps.deliver(tenantId, logs),
       onWaiting: (key, log) => void this.#sessions?.introduceWaiting(key, log),
-      onStepless: (uses) => this.#noteStepless(uses),
+      onStepless: (uses) => this.#steps.noteStepless(uses),
       costOf: (key) => this.#sessions?.peek(key)?.cost_usd ?? 0,
       onSkipped: () => events.stepSkipped(),
     });
@@ -351,7 +350,7 @@ export class LlmProxyArea {
   }
 
   start(hub: LiveHub, interceptor: SchemaInterceptor, sessions: ProxySessions): void {
-    this.#interceptor = interceptor;
+    this.#steps.connect(interceptor, sessions);
     this.#sessions = sessions;
     hub.provideSnapshot(TOPICS.calls, (tenantId) => hub.newest(tenantId, TOPICS.calls, 200));
     hub.provideSnapshot(TOPICS.agents, (tenantId) => this.views.list(tenantId));
@@ -366,28 +365,9 @@ export class LlmProxyArea {
     this.views.stop();
     await this.#client.close();
     this.feed.stop();
-    await Promise.all(this.#delivering);
+    await this.#steps.settled();
     await this.log.close();
     await this.#parts.limits.close();
-  }
-
-  #deliver(tenantId: string, logs: DecisionLog[]): void {
-    const messages = logs.map((value) => ({ value, text: null }));
-    const delivery = this.#interceptor?.intercept(tenantId, messages) ?? Promise.resolve();
-    const settled: Promise<unknown> = delivery
-      .catch((error: unknown) => this.#events.stepsRefused(logs.length, error))
-      .finally(() => this.#delivering.delete(settled));
-    this.#delivering.add(settled);
-  }
-
-  /** Once what was delivered before has come in: it may begin their sessions. */
-  #noteStepless(uses: readonly SteplessUse[]): void {
-    const noted: Promise<unknown> = Promise.all(this.#delivering)
-      .then(() => {
-        for (const use of uses) this.#sessions?.noteStepless(use);
-      })
-      .finally(() => this.#delivering.delete(noted));
-    this.#delivering.add(noted);
   }
 
   #began(call: ProxyCall): void {
