@@ -15,19 +15,18 @@ import {
   type Incident,
   KILL_SWITCH_ACTOR,
   type KillSwitchPatch,
-  ObservatoryError,
   type OperatorPrincipal,
   type ProxyStore,
   splitAgentScope,
 } from '#contracts';
-import { applyKillSwitchPatch, DEFAULT_KILL_SWITCH } from '#domain/kill-switch';
 import { applyPolicyPatch, defaultPolicy } from '#domain/policy';
 import { ChangeQueue, type Clock, changesOf, type Timer } from '#kernel';
 import type { Auditor, SettingsAudit } from '../../auth/settings-audit.js';
-import { FairShare } from '../../fair-share.js';
 import { UnsavedWrites } from '../../unsaved-writes.js';
 import { hasBudget } from './agent-activity.js';
+import { AgentKillSwitches } from './agent-kill-switches.js';
 import { AgentPolicies } from './agent-policies.js';
+import { isEmpty, requirePlace } from './agent-settings.js';
 
 /** Agents that may have a policy of their own, and as many a kill switch; half of them of one tenant. */
 const SETTINGS_COUNT_MAX = 100_000;
@@ -85,7 +84,7 @@ const KILL_SWITCH: Auditor = { operator_id: KILL_SWITCH_ACTOR, role: 'system' };
 export class AgentDirectory {
   readonly #parts: AgentDirectoryParts;
   readonly #policies: AgentPolicies;
-  readonly #killSwitches = new Map<AgentScope, AgentKillSwitch>();
+  readonly #killSwitches: AgentKillSwitches;
   /** Latest incident per listed agent that nobody has reactivated. */
   readonly #openIncidents = new Map<AgentScope, OpenIncident>();
   readonly #changes = new ChangeQueue<AgentScope>();
@@ -95,13 +94,12 @@ export class AgentDirectory {
   readonly #untold = new Map<AgentScope, AuditDraft>();
   /** Those whose write was refused, or was not over when the gateway died. */
   readonly #unsaved: UnsavedWrites<AgentScope>;
-  readonly #killSwitchPlaces: FairShare;
 
   constructor(parts: AgentDirectoryParts) {
     this.#parts = parts;
     this.#unsaved = new UnsavedWrites(parts.timer);
     const { settingsCountMax: countMax = SETTINGS_COUNT_MAX, onClosed } = parts;
-    this.#killSwitchPlaces = new FairShare({ max: countMax, onFull: () => {} });
+    this.#killSwitches = new AgentKillSwitches(parts, countMax);
     this.#policies = new AgentPolicies({
       countMax,
       onClosed,
@@ -114,11 +112,7 @@ export class AgentDirectory {
     const { store } = this.#parts;
     for (const { tenant_id, id, body } of await store.documents('agent_policy'))
       this.#policies.set(agentScope(tenant_id, id), { ...defaultPolicy(id), ...(body as AgentPolicy) });
-    for (const { tenant_id, id, body } of await store.documents('kill_switch'))
-      this.#setKillSwitch(agentScope(tenant_id, id), {
-        ...DEFAULT_KILL_SWITCH,
-        ...(body as AgentKillSwitch),
-      });
+    await this.#killSwitches.load();
     for (const { tenant_id, incident } of await store.openIncidents()) {
       const scope = agentScope(tenant_id, incident.agent_id);
       // The gateway died between a firing and its deactivation's write.
@@ -145,7 +139,7 @@ export class AgentDirectory {
 
   /** Hot path. */
   killSwitch(scope: AgentScope): AgentKillSwitch {
-    return this.#killSwitches.get(scope) ?? DEFAULT_KILL_SWITCH;
+    return this.#killSwitches.of(scope);
   }
 
   openIncidentId(scope: AgentScope): string | null {
@@ -171,7 +165,7 @@ export class AgentDirectory {
   /** Agents with settings of their own. */
   *known(tenantId: string): Generator<string> {
     const seen = new Set<string>();
-    for (const scope of [...this.#policies.scopes(), ...this.#killSwitches.keys()]) {
+    for (const scope of [...this.#policies.scopes(), ...this.#killSwitches.scopes()]) {
       const { tenantId: owner, agentId } = splitAgentScope(scope);
       if (owner === tenantId && !seen.has(agentId)) {
         seen.add(agentId);
@@ -218,20 +212,7 @@ export class AgentDirectory {
     patch: KillSwitchPatch,
     by: OperatorPrincipal,
   ): Promise<AgentKillSwitch> {
-    return this.#changes.run(scope, async () => {
-      const before = this.killSwitch(scope);
-      const after = applyKillSwitchPatch(before, patch, by.operator_id, this.#parts.clock.nowMs());
-      const { updated_at_ms: _, updated_by: __, ...settings } = after;
-      if (isEmpty(changesOf(settings, before))) return before;
-      const { tenantId } = splitAgentScope(scope);
-      const isKnown = this.#killSwitches.has(scope);
-      requirePlace(isKnown || this.#killSwitchPlaces.fits(tenantId, 1));
-      await this.#commit(scope, 'kill_switch', after, {
-        audit: [this.#draft(scope, by, 'agent.kill_switch', { ...patch })],
-      });
-      this.#setKillSwitch(scope, after);
-      return after;
-    });
+    return this.#changes.run(scope, () => this.#killSwitches.patch(scope, patch, by));
   }
 
   /** In force at once: the agent's next call is refused whatever the disk does. False: it was deactivated already. */
@@ -370,29 +351,16 @@ export class AgentDirectory {
     { audit = [], reactivated }: Omit<DocumentWrite, 'saved'>,
   ): Promise<void> {
     const untold = this.#untold.get(scope);
-    await this.#commit(scope, 'agent_policy', policy, {
+    const { tenantId, agentId } = splitAgentScope(scope);
+    const { store, clock } = this.#parts;
+    const key = { tenant_id: tenantId, kind: 'agent_policy' as const, id: agentId };
+    await store.commitDocuments({
+      saved: [{ ...key, body: policy, updated_at_ms: clock.nowMs() }],
       audit: untold === undefined ? audit : [untold, ...audit],
       reactivated,
     });
     if (this.#untold.get(scope) === untold) this.#untold.delete(scope);
     this.#unsaved.delete(scope);
-  }
-
-  async #commit(
-    scope: AgentScope,
-    kind: 'agent_policy' | 'kill_switch',
-    body: object,
-    more: Omit<DocumentWrite, 'saved'>,
-  ): Promise<void> {
-    const { tenantId, agentId } = splitAgentScope(scope);
-    const { store, clock } = this.#parts;
-    const key = { tenant_id: tenantId, kind, id: agentId };
-    await store.commitDocuments({ saved: [{ ...key, body, updated_at_ms: clock.nowMs() }], ...more });
-  }
-
-  #setKillSwitch(scope: AgentScope, settings: AgentKillSwitch): void {
-    if (!this.#killSwitches.has(scope)) this.#killSwitchPlaces.take(splitAgentScope(scope).tenantId, 1);
-    this.#killSwitches.set(scope, settings);
   }
 
   #stopDraft(scope: AgentScope, { incident_id }: Incident): AuditDraft {
@@ -404,13 +372,6 @@ export class AgentDirectory {
     return this.#parts.audit.draft(by, tenantId, action, { agent_id: agentId, ...detail });
   }
 }
-
-function requirePlace(hasPlace: boolean): void {
-  if (!hasPlace) throw new ObservatoryError('invalid_request', 'Too many agents have settings of their own.');
-}
-
-/** Then nothing is written, in the audit neither, as with `PATCH /v1/config`. */
-const isEmpty = (changes: object): boolean => Object.keys(changes).length === 0;
 
 const stoppedAs = (
   { active, deactivated_by, deactivated_at_ms, deactivated_reason }: AgentPolicy,
