@@ -24,10 +24,6 @@ export class ScopeLanes {
     this.#waitingMax = waitingMax;
   }
 
-  get size(): number {
-    return this.#lanes.size;
-  }
-
   /** Null: the lane is full. */
   enter(key: string): Turn | null {
     const lane = this.#lanes.get(key) ?? { tail: Promise.resolve(), count: 0 };

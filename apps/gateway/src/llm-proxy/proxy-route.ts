@@ -37,10 +37,6 @@ export class ProxyRoute implements RawRoute {
     this.#parts = parts;
   }
 
-  get runningCount(): number {
-    return this.#running.size;
-  }
-
   /** Calls under way, oldest first. */
   get running(): Iterable<ProxyCall> {
     return this.#running;

@@ -57,10 +57,6 @@ export class ExchangeLink {
     return this.#isReady;
   }
 
-  get pendingCount(): number {
-    return this.#pending.size;
-  }
-
   /** @param chars of its text @throws SidecarFailure by rejection, never at once */
   async send(frame: Omit<RequestFrame, 'id'>, chars: number): Promise<ReplyFrame> {
     const stream = this.#stream;

@@ -59,11 +59,6 @@ export class SidecarClient implements EmbeddingService {
     return this.#link.isReady;
   }
 
-  /** Calls waiting for their reply. */
-  get pendingCount(): number {
-    return this.#link.pendingCount;
-  }
-
   async checkLoop(query: LoopQuery, options: SidecarCallOptions): Promise<LoopAnswer> {
     requireTextFits(query.prompt);
     const frame = { ...frameHead(options), check_loop: toCheckLoopRequest(query) };

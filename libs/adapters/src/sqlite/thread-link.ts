@@ -95,11 +95,6 @@ export class ThreadLink {
     return link as ThreadLink;
   }
 
-  /** Requests not yet answered. */
-  get pendingCount(): number {
-    return this.#waiters.size;
-  }
-
   /** @throws ThreadError with the thread's reason; Error if the thread is gone */
   ask(question: ThreadQuestion): Promise<{ result: unknown; durationMs: number }> {
     if (this.#deathReason !== null) return Promise.reject(new Error(this.#deathReason));

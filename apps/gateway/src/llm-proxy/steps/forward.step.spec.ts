@@ -158,7 +158,7 @@ describe('a client that leaves between the last byte of its answer and the end o
       exchange.onComplete();
       outgoing.emit('close');
     }
-    await vi.waitFor(() => expect(route.runningCount).toBe(0));
+    await vi.waitFor(() => expect([...route.running]).toEqual([]));
     await turn();
 
     // It was not told all of it; what it took is known, and is spent.

@@ -75,11 +75,6 @@ export class CacheLink {
     return this.#failureCount;
   }
 
-  /** Sent and not answered yet. */
-  get pendingCount(): number {
-    return this.#pendingCount;
-  }
-
   /** The first argument of most scripts. */
   get now(): Argument {
     return this.#redisClock?.nowMs() ?? '';
