@@ -154,6 +154,40 @@ test.skipIf(disk === null).each(['lives on', 'is killed'])(
 );
 
 test.skipIf(disk === null)(
+  'an operator can act while the disk has a little room, though no step is taken any more, and stays the only one who can',
+  async () => {
+    upstream.script(always(openaiChat, { text: 'This.' }));
+    const gateway = await start('nearly-full');
+    const post = async (session_id: string) =>
+      (await gateway.ingest(buildDecisionLog({ meta: { session_id } }))).status;
+    for (const session of ['to-pause', 'to-end']) expect(await post(session)).toBe(202);
+    await gateway.operator('PATCH', '/v1/agents/somebody/policy', { requests_per_minute: 7 });
+    await fillCache(gateway);
+    const before = (await linesAt(gateway)).length;
+
+    disk.fill(16 * 1024 * 1024);
+    expect(await post('to-pause')).toBe(503);
+    for (const { method, path, body } of ACTS)
+      expect((await gateway.operator(method, path, body)).status).toBeLessThan(300);
+    expect(await post('to-pause')).toBe(503);
+    expect((await ask(gateway, { 'x-observatory-session': 'to-end' })).status).toBe(403);
+    const lines = await linesAt(gateway);
+    expect(
+      lines
+        .slice(0, -before)
+        .map(({ action, outcome }) => `${action} ${outcome}`)
+        .reverse(),
+    ).toEqual(
+      ACTS.flatMap(({ action, outcomes = ['ok'] }) => outcomes.map((outcome) => `${action} ${outcome}`)),
+    );
+    expectWhole(gateway, lines.length);
+    disk.clear();
+    await expect.poll(() => post('later'), SOON).toBe(202);
+    expect(await gateway.stop()).toBe(0);
+  },
+);
+
+test.skipIf(disk === null)(
   'a revocation on a full disk is in force at once, and has its line in the audit as soon as there is room',
   async () => {
     const gateway = await start('revoked');

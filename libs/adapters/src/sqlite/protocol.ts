@@ -155,19 +155,42 @@ export interface RetentionCalls {
   shrink(): boolean;
 }
 
-const FREEING_CALLS: ReadonlySet<string> = new Set<keyof RetentionCalls | 'reserveSequences'>([
+/**
+ * What a write asks of a disk that is nearly full:
+ *
+ *     ordinary   steps, calls, rows: refused first
+ *     command    what operators do, and what stops an agent: small and rare, so that there is room to stop what fills the disk
+ *     freeing    it makes room, or is of a few bytes without which nobody could: taken whatever is left
+ *
+ * Only an ordinary one that is taken shows that the disk is no longer full.
+ */
+export type RoomAsked = 'ordinary' | 'command' | 'freeing';
+
+const COMMAND_CALLS: ReadonlySet<string> = new Set<WriteCallName>([
+  'commitControl',
+  'commitDocuments',
+  'appendIncident',
+  'saveSettings',
+  'saveAgentKey',
+  'saveOperator',
+  'saveLogin',
+  'deleteAgentKey',
+  'deleteOperator',
+  'deleteLogin',
+]);
+const FREEING_CALLS: ReadonlySet<string> = new Set<WriteCallName>([
   'deleteOlder',
   'deleteOldest',
   'deleteEmptySessions',
   'deleteAlertGroups',
   'sweepStepKeys',
   'shrink',
-  // Of a few bytes: without it there is no start, and nobody who makes room.
+  // Without it there is no start, and nobody who makes room.
   'reserveSequences',
 ]);
 
-/** Room is made by it: taken though the disk is too full for anything else, and no sign that it no longer is. */
-export const isFreeingCall = (name: WriteCallName): boolean => FREEING_CALLS.has(name);
+export const roomAskedBy = (name: WriteCallName): RoomAsked =>
+  FREEING_CALLS.has(name) ? 'freeing' : COMMAND_CALLS.has(name) ? 'command' : 'ordinary';
 
 export type WriteOperation =
   /** `rowCounts`: how many rows each appended call brought, in order. */
@@ -178,8 +201,8 @@ export type WriteOperation =
   /** `args` is the JSON text of the argument list. */
   | { kind: 'call'; name: WriteCallName; args: string };
 
-export const isFreeing = (operation: WriteOperation): boolean =>
-  operation.kind === 'call' && isFreeingCall(operation.name);
+export const roomAsked = (operation: WriteOperation): RoomAsked =>
+  operation.kind === 'call' ? roomAskedBy(operation.name) : 'ordinary';
 
 export interface StepsResult {
   /** Seq of the first row that was new; the others follow without a gap. */

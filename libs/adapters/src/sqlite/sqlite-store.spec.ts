@@ -72,13 +72,14 @@ describe('the write-ahead log', () => {
 });
 
 describe('group commit', () => {
-  it('shares one commit among the writes of one tick', async () => {
+  it('shares one commit among the writes of one tick, and commits what operators do apart: a full disk may refuse the others', async () => {
     await openStore();
     await Promise.all([
       ...steps(14).map((row) => store.appendSteps([row])),
       store.commitControl({ audit: [buildAuditDraft()] }),
+      store.commitControl({ audit: [buildAuditDraft()] }),
     ]);
-    expect(eventsOf('committed')).toMatchObject([{ rowCount: 15 }]);
+    expect(eventsOf('committed')).toMatchObject([{ rowCount: 14 }, { rowCount: 2 }]);
   });
 
   const committedRows = () => eventsOf('committed').map((event) => event.rowCount);

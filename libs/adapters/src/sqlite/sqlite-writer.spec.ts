@@ -210,6 +210,20 @@ describe('SqliteWriter', () => {
     expect(stored()).toEqual(['2 b']);
   });
 
+  it('takes what an operator does while an eighth of that space is left, for there must be a way to stop what fills the disk', () => {
+    let freeBytes = 62_500;
+    writer = new SqliteWriter(settings({ freeBytesMin: 500_000 }), undefined, () => freeBytes);
+    const setting = (text: string): WriteOperation => ({
+      kind: 'call',
+      name: 'saveSettings',
+      args: JSON.stringify([[['kept', text]], null]),
+    });
+    expect(writer.write([setting('1')])).toEqual([{ kind: 'done', value: null }]);
+    expect(() => writer.write([steps([buildStepRow()])])).toThrow(StoreFullError);
+    freeBytes = 62_499;
+    expect(() => writer.write([setting('2')])).toThrow('62499 bytes are free; 62500 are kept free');
+  });
+
   it('counts the free pages within the file as free space', () => {
     let freeBytes = 1_000_000;
     writer = new SqliteWriter(settings({ freeBytesMin: 500_000 }), undefined, () => freeBytes);

@@ -15,8 +15,8 @@ import {
 } from './database-file.js';
 import { diskFullDetail, isLocked, StoreFullError } from './disk-full.js';
 import {
-  isFreeing,
   type OperationResult,
+  roomAsked,
   SESSION_COLUMNS,
   type StepsResult,
   sessionWidth,
@@ -32,6 +32,9 @@ import { StepTable } from './step-table.js';
 import type { StoreEvent } from './store-event.js';
 import { toFailure } from './thread-failure.js';
 import { WriteCallTable } from './write-call-table.js';
+
+/** Of the space to be kept free, below which commands are refused, too: of 32 MiB, 4. */
+const COMMAND_SHARE = 1 / 8;
 
 export class SqliteWriter {
   readonly #connection: WriterConnection;
@@ -225,10 +228,10 @@ export class SqliteWriter {
   }
 
   #requireFreeSpace(operations: WriteOperation[]): void {
-    const { freeBytesMin } = this.#settings;
-    if (freeBytesMin === 0) return;
-    if (operations.every(isFreeing)) return;
-    if (this.#hasFree(freeBytesMin)) return;
+    const rooms = new Set(operations.map(roomAsked));
+    const share = rooms.has('ordinary') ? 1 : rooms.has('command') ? COMMAND_SHARE : 0;
+    const freeBytesMin = this.#settings.freeBytesMin * share;
+    if (freeBytesMin === 0 || this.#hasFree(freeBytesMin)) return;
     // What its log takes is the store's own, and may be folded in already.
     this.beginLogAnew();
     if (this.#hasFree(freeBytesMin)) return;

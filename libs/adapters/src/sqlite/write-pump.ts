@@ -11,9 +11,10 @@ import { ObservatoryError, type StepCommit, type StepRow } from '#contracts';
 import type { Clock } from '#kernel';
 import { DiskWatch } from './disk-watch.js';
 import {
-  isFreeingCall,
   type OperationResult,
   type Primitive,
+  type RoomAsked,
+  roomAskedBy,
   type WriteCallName,
   type WriteCalls,
 } from './protocol.js';
@@ -48,8 +49,8 @@ export interface WritePumpOptions {
   queueBytesMax: number;
 }
 
-/** `reserved`: may use the room kept beyond the bound. `freeing`: is taken even while the disk is full. */
-type Admission = 'bounded' | 'reserved' | 'freeing';
+/** `reserved`: may use the room that the queue keeps beyond its bound. */
+type Admission = 'bounded' | 'reserved';
 
 export class WritePump {
   readonly #options: WritePumpOptions;
@@ -102,12 +103,10 @@ export class WritePump {
   call<Name extends WriteCallName>(
     name: Name,
     args: Parameters<WriteCalls[Name]>,
-    admission: 'bounded' | 'reserved' = 'reserved',
+    admission: Admission = 'reserved',
   ): Promise<ReturnType<WriteCalls[Name]>> {
-    const admittedAs = isFreeingCall(name) ? 'freeing' : admission;
-    return this.#enqueue(admittedAs, 1, () => this.#queue.call(name, JSON.stringify(args))) as Promise<
-      ReturnType<WriteCalls[Name]>
-    >;
+    const add = () => this.#queue.call(name, JSON.stringify(args));
+    return this.#enqueue(admission, 1, add, roomAskedBy(name)) as Promise<ReturnType<WriteCalls[Name]>>;
   }
 
   /** Refuses what comes from now on; resolves when what came before is settled. */
@@ -125,9 +124,14 @@ export class WritePump {
     this.#tellDrained();
   }
 
-  #enqueue<T>(admission: Admission, rowCount: number, add: () => Promise<T>): Promise<T> {
+  #enqueue<T>(
+    admission: Admission,
+    rowCount: number,
+    add: () => Promise<T>,
+    room: RoomAsked = 'ordinary',
+  ): Promise<T> {
     try {
-      this.#admit(admission, rowCount);
+      this.#admit(admission, rowCount, room);
       const settled = add();
       this.#schedule();
       return settled;
@@ -137,10 +141,10 @@ export class WritePump {
   }
 
   /** @throws ObservatoryError draining, store_busy or store_full */
-  #admit(admission: Admission, rowCount: number): void {
+  #admit(admission: Admission, rowCount: number, room: RoomAsked): void {
     if (this.#stopped === 'closing') throw new ObservatoryError('draining');
     if (this.#stopped === 'dead') throw this.#refuse('store_busy', rowCount);
-    if (admission !== 'freeing' && this.#disk.isFull && !this.#disk.claimAttempt()) {
+    if (room === 'ordinary' && this.#disk.isFull && !this.#disk.claimAttempt()) {
       throw this.#refuse('store_full', rowCount);
     }
     // An empty queue takes anything: a call larger than the bound could never be sent otherwise.
@@ -196,7 +200,7 @@ export class WritePump {
       if (answer === null) return;
       this.#options.onCommitted(batch.bytes);
       this.#queue.settle(batch, answer.result as OperationResult[]);
-      if (!batch.isFreeing && this.#disk.noteTaken()) onEvent({ kind: 'disk_recovered' });
+      if (batch.room === 'ordinary' && this.#disk.noteTaken()) onEvent({ kind: 'disk_recovered' });
       onEvent({ kind: 'committed', rowCount: batch.rowCount, durationMs: answer.durationMs });
     } finally {
       this.#inFlight -= 1;

@@ -28,7 +28,7 @@ describe('WriteQueue', () => {
   it('keeps the order of writes of different kinds', () => {
     const queue = new WriteQueue();
     void queue.appendSteps(steps(1));
-    void queue.call('deleteLogin', '["x"]');
+    void queue.call('appendAlert', '[]');
     void queue.saveSessions([], 3, []);
     void queue.appendSteps(steps(1));
     expect(queue.take()?.operations.map((operation) => operation.kind)).toEqual([

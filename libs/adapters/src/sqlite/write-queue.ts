@@ -10,9 +10,10 @@
  */
 import type { StepCommit, StepRow } from '#contracts';
 import {
-  isFreeing,
   type OperationResult,
   type Primitive,
+  type RoomAsked,
+  roomAsked,
   STEP_COLUMNS,
   type StepsResult,
   type WriteCallName,
@@ -49,8 +50,8 @@ export interface WriteBatch {
   /** Rows, counting every operation other than steps and LLM calls as one. */
   rowCount: number;
   bytes: number;
-  /** Makes room, and is kept apart from what needs it: a full disk must fail the one without the other. */
-  readonly isFreeing: boolean;
+  /** The same of all its operations: a full disk must fail the ones without the others. */
+  readonly room: RoomAsked;
 }
 
 export class WriteQueue {
@@ -77,7 +78,7 @@ export class WriteQueue {
   /** @throws TypeError, without queueing anything, if a row holds a value of the wrong type */
   appendSteps(rows: readonly StepRow[]): Promise<StepCommit[]> {
     if (rows.length === 0) return Promise.resolve([]);
-    const batch = this.#openBatch(false);
+    const batch = this.#openBatch('ordinary');
     const operation = this.#openSteps(batch);
     const bytes = pushRows(operation.values, rows);
     operation.rowCounts.push(rows.length);
@@ -137,7 +138,7 @@ export class WriteQueue {
   }
 
   #add(operation: WriteOperation, bytes: number, rowCount = 1): Promise<unknown> {
-    const batch = this.#openBatch(isFreeing(operation));
+    const batch = this.#openBatch(roomAsked(operation));
     batch.operations.push(operation);
     this.#grow(batch, rowCount, bytes + ROW_BYTES);
     return new Promise((resolve, reject) => {
@@ -145,15 +146,15 @@ export class WriteQueue {
     });
   }
 
-  #openBatch(freeing: boolean): WriteBatch {
+  #openBatch(room: RoomAsked): WriteBatch {
     const last = this.#pending.at(-1);
     const fits =
       last !== undefined &&
-      last.isFreeing === freeing &&
+      last.room === room &&
       last.rowCount < BATCH_ROWS_MAX &&
       last.bytes < BATCH_BYTES_MAX;
     if (fits) return last;
-    const batch: WriteBatch = { operations: [], waiters: [], rowCount: 0, bytes: 0, isFreeing: freeing };
+    const batch: WriteBatch = { operations: [], waiters: [], rowCount: 0, bytes: 0, room };
     this.#pending.push(batch);
     return batch;
   }

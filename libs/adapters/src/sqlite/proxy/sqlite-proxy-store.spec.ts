@@ -53,9 +53,8 @@ describe('SqliteProxyStore', () => {
       store.appendCalls(calls(9)),
       steps.appendSteps([buildStepRow()]),
       store.appendCalls(calls(4)),
-      store.appendIncident('default', buildIncident()),
     ]);
-    expect(commits()).toMatchObject([{ rowCount: 15 }]);
+    expect(commits()).toMatchObject([{ rowCount: 14 }]);
   });
 
   it('keeps documents and what the audit says of them, or neither', async () => {
