@@ -49,7 +49,11 @@ export function readSearchError(error: unknown): SearchError {
  * found` from 8.8 on; `Index already exists` in all.
  */
 function readReply(message: string): SearchError {
-  if (/unknown command\W+FT\./i.test(message)) return final(noQueryEngine());
+  if (/unknown command\W+FT\./i.test(message))
+    return final(noQueryEngine('This Redis has no query engine (FT.SEARCH is unknown to it)'));
+  // Of an index with vectors, RediSearch 1 and 2.0 to 2.2.
+  if (/could not parse field spec|invalid field type/i.test(message))
+    return final(noQueryEngine('The query engine of this Redis knows no vectors (RediSearch before 2.4)'));
   if (/no such index|unknown index name|index not found|SEARCH_INDEX_NOT_FOUND/i.test(message))
     return { kind: 'no_index', failure: failed('The index of prompts is missing') };
   if (/index already exists|SEARCH_INDEX_EXISTS/i.test(message))
@@ -81,9 +85,8 @@ const noMemoryLeft = (): PromptHistoryFailure =>
     'Redis has no memory left for prompts: give it more (maxmemory), or let it drop the oldest (maxmemory-policy volatile-ttl)',
   );
 
-const noQueryEngine = (): PromptHistoryFailure =>
+const noQueryEngine = (found: string): PromptHistoryFailure =>
   new PromptHistoryFailure(
     'no_query_engine',
-    'This Redis has no query engine (FT.SEARCH is unknown to it). Use Redis 8 or later, or Redis Stack; or leave its URL ' +
-      'out, and prompts are kept in memory',
+    `${found}. Use Redis 8 or later, or Redis Stack; or leave its URL out, and prompts are kept in memory`,
   );
