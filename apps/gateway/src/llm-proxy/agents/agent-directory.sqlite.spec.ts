@@ -5,10 +5,11 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { SqliteProxyStore, SqliteStore } from '#adapters/sqlite';
 import { agentScope, KILL_SWITCH_ACTOR } from '#contracts';
-import { buildIncident, buildStepRow, FakeTime } from '#testing';
+import { buildIncident, FakeTime } from '#testing';
 import { ADMIN } from '../../auth/access.fixture.js';
 import { SettingsAudit } from '../../auth/settings-audit.js';
 import { AgentDirectory } from './agent-directory.js';
+import { fillDisk } from './full-disk.fixture.js';
 
 /** Two places for a tenant's stops. */
 const SETTINGS_COUNT_MAX = 4;
@@ -60,18 +61,6 @@ async function startAgain(): Promise<void> {
   await start();
 }
 
-async function fillDisk(): Promise<void> {
-  const body = JSON.stringify({ filler: 'x'.repeat(3_000) });
-  while (true) {
-    const rows = Array.from({ length: 5 }, () => buildStepRow({ body }));
-    const isFull = await store.appendSteps(rows).then(
-      () => false,
-      () => true,
-    );
-    if (isFull) return;
-  }
-}
-
 const makeRoom = () => store.enforceRetention({ beforeMs: Number.MAX_SAFE_INTEGER, bytesMax: null });
 const kill = (agent: string) =>
   agents.deactivateByKillSwitch(agentScope('default', agent), buildIncident({ agent_id: agent }));
@@ -81,7 +70,7 @@ const audited = async () => (await store.audit({ tenant_id: 'default', limit: 9 
 test('a tenant that its stops have closed is closed after a start on a full disk, too', async () => {
   for (const agent of ['a', 'b', 'c', 'd']) kill(agent);
   await expect.poll(async () => (await audited()).length).toBe(3);
-  await fillDisk();
+  await fillDisk(store);
   await startAgain();
   expect(closed).toEqual(['default']);
   for (const agent of ['a', 'b', 'c', 'd', 'unheard of']) expect(mayCall(agent)).toBe(false);
@@ -91,7 +80,7 @@ test('a tenant that its stops have closed is closed after a start on a full disk
 test('a stop that a full disk refuses is written once there is room, and holds after the next start', async () => {
   kill('before');
   await expect.poll(async () => (await audited()).length).toBe(1);
-  await fillDisk();
+  await fillDisk(store);
   for (const agent of ['a', 'b']) kill(agent);
   await expect.poll(() => unsavedCount).toBe(2);
   expect(closed).toEqual(['default']);
@@ -108,7 +97,7 @@ test('a change that a full disk refuses is neither in force nor in the audit', a
   const scope = agentScope('default', 'a');
   await agents.patchPolicy(scope, { requests_per_minute: 5 }, ADMIN);
   const [policy, entries] = [agents.policy(scope), await audited()];
-  await fillDisk();
+  await fillDisk(store);
   const reason = 'x'.repeat(3_000);
   await expect(agents.patchPolicy(scope, { requests_per_minute: 6, reason }, ADMIN)).rejects.toThrow();
   await expect(agents.patchKillSwitch(scope, { preset: 'strict' }, ADMIN)).rejects.toThrow();
@@ -127,7 +116,7 @@ test.each([
 ] satisfies [string, () => Promise<unknown>, string[]][])(
   'a stop that a full disk refuses is in the audit before what follows it, where an operator %s',
   async (_, change, actions) => {
-    await fillDisk();
+    await fillDisk(store);
     kill('a');
     await expect.poll(() => unsavedCount).toBe(1);
     await makeRoom();
@@ -158,7 +147,7 @@ test('a reactivation that a full disk refuses leaves the incident open', async (
   await agents.patchPolicy(A, { active: false, reason: 'stop' }, ADMIN);
   await proxyStore.appendIncident('default', buildIncident({ agent_id: 'a', incident_id: 'inc-1' }));
   await startAgain();
-  await fillDisk();
+  await fillDisk(store);
   // Little is taken again, and much is not.
   await time.pass(1_000);
   await expect(agents.reactivate(A, ADMIN, () => {}, { reason: 'y'.repeat(100_000) })).rejects.toThrow();
@@ -190,7 +179,7 @@ test('a stop that changes nothing writes nothing; one with another reason, or of
 });
 
 test('an agent that an operator lets in while its stop waits to be written is not stopped by it', async () => {
-  await fillDisk();
+  await fillDisk(store);
   kill('a');
   await expect.poll(() => unsavedCount).toBe(1);
   await makeRoom();

@@ -5,10 +5,11 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { SqliteProxyStore, SqliteStore } from '#adapters/sqlite';
 import type { Incident } from '#contracts';
-import { buildIncident, buildStepRow, FakeTime } from '#testing';
+import { buildIncident, FakeTime } from '#testing';
 import { ADMIN } from '../../auth/access.fixture.js';
 import { SettingsAudit } from '../../auth/settings-audit.js';
 import { AgentDirectory } from './agent-directory.js';
+import { fillDisk } from './full-disk.fixture.js';
 import { IncidentDesk, UNSAVED_INCIDENTS_MAX } from './incident-desk.js';
 
 const PAGES = 400;
@@ -64,22 +65,13 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-async function fillDisk(): Promise<void> {
-  const body = JSON.stringify({ filler: 'x'.repeat(3_000) });
-  const fill = () =>
-    store.appendSteps(Array.from({ length: 5 }, () => buildStepRow({ body }))).then(
-      () => true,
-      () => false,
-    );
-  while (await fill());
-}
 const makeRoom = () => store.enforceRetention({ beforeMs: Number.MAX_SAFE_INTEGER, bytesMax: null });
 const open = (incident_id: string, agent_id = 'crawler', tenantId = 'default') =>
   desk.open(tenantId, buildIncident({ incident_id, agent_id }));
 const kept = async () => (await proxyStore.incidents({ tenant_id: 'default', limit: 500 })).items;
 
 test('evidence that a full disk refuses is shown at once, and written once there is room', async () => {
-  await fillDisk();
+  await fillDisk(store);
   open('inc-1');
   open('inc-2', 'other');
   await desk.settled();
@@ -97,7 +89,7 @@ test('evidence that a full disk refuses is shown at once, and written once there
 });
 
 test('what an operator closes before it is written stays closed', async () => {
-  await fillDisk();
+  await fillDisk(store);
   open('inc-1');
   await desk.settled();
   expect(unsaved).toEqual(['inc-1']);
@@ -111,7 +103,7 @@ test('what an operator closes before it is written stays closed', async () => {
 });
 
 test('no more wait than have places, and one tenant takes no more than half of them', async () => {
-  await fillDisk();
+  await fillDisk(store);
   const half = UNSAVED_INCIDENTS_MAX / 2;
   for (let count = 0; count <= half; count += 1) open(`inc-${count}`);
   for (let count = 0; count <= half; count += 1) open(`theirs-${count}`, 'crawler', 'other');
@@ -126,7 +118,7 @@ test('no more wait than have places, and one tenant takes no more than half of t
   expect(ids.filter((id) => id.startsWith('theirs-'))).toHaveLength(half);
 
   // Each place was given back.
-  await fillDisk();
+  await fillDisk(store);
   for (let count = 0; count < half; count += 1) open(`again-${count}`);
   await desk.settled();
   expect(lostCount).toBe(3);
