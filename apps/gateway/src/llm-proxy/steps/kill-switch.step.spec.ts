@@ -23,8 +23,12 @@ function setUp() {
     of: { cache: CallCache | null; isSessionInferred: boolean },
     messages = QUESTION,
     ending: Partial<ProxyCall> = { isAnswered: true },
+    beginning: Partial<ProxyCall> = {},
   ): string => {
-    const call = buildProxyCall({ id: `call-${serial++}`, body: { model: 'm', messages } });
+    const call = Object.assign(
+      buildProxyCall({ id: `call-${serial++}`, body: { model: 'm', messages } }),
+      beginning,
+    );
     call.isSessionInferred = of.isSessionInferred;
     const verdict = step.run?.(call);
     if (verdict !== undefined) return (verdict as { decision: string }).decision;
@@ -116,4 +120,14 @@ describe('a request that ends in words of the model', () => {
   ])('is none where anything is new: %s', (_, messages) => {
     expect(run(messages)).toEqual(repeated(20, 'forwarded'));
   });
+});
+
+test("a call that carries an operator's guidance is not stopped, and what is counted begins with it", () => {
+  const { ask } = setUp();
+  const named = { cache: null, isSessionInferred: false };
+  const guided = { takenDirectiveIds: ['guidance-1'] };
+  const said = Array.from({ length: 5 }, () => ask(named));
+  said.push(ask(named, QUESTION, { isAnswered: true }, guided));
+  said.push(...Array.from({ length: 5 }, () => ask(named)));
+  expect(said).toEqual([...repeated(10, 'forwarded'), 'killed']);
 });

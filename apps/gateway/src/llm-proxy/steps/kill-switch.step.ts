@@ -33,6 +33,8 @@ export const killSwitchStep = (parts: KillSwitchParts): Step => ({
     const settings = parts.agents.killSwitch(call.scope);
     if (!settings.enabled) return undefined;
     call.windowKey = windowKey(call, settings);
+    // An operator has looked, and says how to go on: that is heard before anything is counted again.
+    if (call.takenDirectiveIds.length > 0) parts.windows.forget(call.windowKey);
     const decision = parts.windows.observe(call.windowKey, settings, {
       call_id: call.id,
       at_ms: call.startedAtMs,
