@@ -199,6 +199,32 @@ test("Azure's SDK brings the agent key in a header of its own, and the vendor's 
   expect(body.items).toMatchObject([{ upstream: 'azure', model: expect.any(String), status: 200 }]);
 });
 
+describe('a base URL that ends in the version that the SDK puts there itself', () => {
+  const messages = [{ role: 'user' as const, content: 'Is anybody there?' }];
+
+  test('is one version for the vendor: openai', async () => {
+    upstream.script(always(openaiChat, { text: 'Yes.' }));
+    const client = new OpenAI({ baseURL: `${gateway.url}/proxy/openai/v1/v1`, apiKey: AGENT_KEY });
+    await client.chat.completions.create({ model: 'gpt-4o-mini', messages });
+    expect(upstream.calls.map(({ url }) => url)).toEqual(['/v1/chat/completions']);
+  });
+
+  test("is one version for the vendor: Anthropic's", async () => {
+    upstream.script(always(anthropic, { text: 'Yes.' }));
+    const client = new Anthropic({ baseURL: `${gateway.url}/proxy/anthropic/v1`, apiKey: AGENT_KEY });
+    await client.messages.create({ model: 'claude-sonnet-4-5', max_tokens: 100, messages });
+    expect(upstream.calls.map(({ url }) => url)).toEqual(['/v1/messages']);
+  });
+
+  test("is one version for the vendor: Google's", async () => {
+    upstream.script(always(gemini, { text: 'Yes.' }));
+    const baseUrl = `${gateway.url}/proxy/gemini/v1beta`;
+    const client = new GoogleGenAI({ apiKey: AGENT_KEY, httpOptions: { baseUrl } });
+    await client.models.generateContent({ model: 'gemini-2.5-flash', contents: 'Is anybody there?' });
+    expect(upstream.calls.map(({ url }) => url)).toEqual(['/v1beta/models/gemini-2.5-flash:generateContent']);
+  });
+});
+
 describe("a base URL without the proxy's path", () => {
   const messages = [{ role: 'user' as const, content: 'Is anybody there?' }];
   const openai = (path: string) => new OpenAI({ baseURL: gateway.url + path, apiKey: AGENT_KEY });

@@ -80,11 +80,15 @@ export const identifyStep = ({ authenticate, agentFor, upstreams }: IdentifyPart
   },
 });
 
+/** A version that stands again right behind itself: in the base URL, and from an SDK that puts it there itself. */
+const VERSION_TWICE = /^(\/v\d+(?:beta|alpha)?\d*)\1+(?=\/|$)/;
+
 /**
  * Base URLs of OpenAI's kind end in their version, and so does ours (`/proxy/<name>/v1`): the caller's `/v1` stands for
  * the upstream's own. The others' SDKs put the version in themselves.
  */
-function pathBelow({ kind, basePath }: UpstreamTarget, path: string): string {
+function pathBelow({ kind, basePath }: UpstreamTarget, given: string): string {
+  const path = given.replace(VERSION_TWICE, '$1');
   const doubled = kind === 'openai' ? '/v1' : (/\/v\d+(?:beta|alpha)?\d*$/.exec(basePath)?.[0] ?? null);
   return doubled !== null && (path === doubled || path.startsWith(`${doubled}/`))
     ? path.slice(doubled.length)
