@@ -241,6 +241,19 @@ describe("a base URL without the proxy's path", () => {
     });
   });
 
+  test.each([
+    // With the agent forgotten, or misspelt.
+    ['/agents/proxy/openai/v1', 400, /\/agents\/<agent id>/],
+    ['/agent/support-bot/proxy/openai/v1', 404, /\/agents\/<agent id>/],
+    // With the upstream forgotten, or misspelt.
+    ['/proxy', 404, /"chat"; there are anthropic,.* openai[.,].*\/proxy\/openai\/v1/],
+    ['/proxy/opnai/v1', 404, /"opnai"; there are anthropic,.* openai[.,].*Settings > Upstreams/],
+  ])('%s is answered with what it should be', async (path, status, message) => {
+    await expect(
+      openai(path).chat.completions.create({ model: 'gpt-4o-mini', messages }),
+    ).rejects.toMatchObject({ status, message: expect.stringMatching(message) });
+  });
+
   test("is told to users of Anthropic's SDK", async () => {
     const client = new Anthropic({ baseURL: gateway.url, apiKey: AGENT_KEY });
     await expect(

@@ -34,7 +34,7 @@ function kindOf(url: string): UpstreamKind | null {
 function answer(request: IncomingMessage, response: ServerResponse, kind: UpstreamKind): void {
   const code = 'not_found';
   const { status } = ERRORS[code];
-  const message = `There is no model at this path: the base URL has to end in ${BASE_URLS[kind]}.`;
+  const message = `There is no model at this path: the base URL has to end in ${BASE_URLS[kind]}. Only /agents/<agent id> may stand in front of that.`;
   const { contentType, body } = defaultDialect(kind).writeError({ status, code, message });
   const headers = { ...API_HEADERS, 'content-type': contentType, 'content-length': Buffer.byteLength(body) };
   // An unread rest of the request would be taken for the next one.

@@ -186,6 +186,6 @@ function watchQueued(call: ProxyCall): () => void {
 
 const BAD_PATH = refused(
   'invalid_request',
-  'Not a path of the proxy. Base URLs: /proxy/openai/v1, /proxy/anthropic, /proxy/gemini, /proxy/<name>/v1.',
+  'Not a path of the proxy. Base URLs: /proxy/openai/v1, /proxy/anthropic, /proxy/gemini, /proxy/<name>/v1, each also behind /agents/<agent id>.',
 );
 const DRAINING = refusedForNow('draining');

@@ -32,7 +32,7 @@ export interface IdentifyParts {
   ) => AgentPrincipal | null;
   /** @see Authenticator.agentFor */
   agentFor: (principal: AgentPrincipal, tenantId: string) => AgentPrincipal | null;
-  upstreams: Pick<UpstreamDirectory, 'find'>;
+  upstreams: Pick<UpstreamDirectory, 'find' | 'list'>;
 }
 
 export const identifyStep = ({ authenticate, agentFor, upstreams }: IdentifyParts): Step => ({
@@ -65,7 +65,10 @@ export const identifyStep = ({ authenticate, agentFor, upstreams }: IdentifyPart
     call.scope = agentScope(principal.tenant_id, agentId);
 
     const upstream = upstreams.find(principal.tenant_id, call.target.upstream);
-    if (upstream === null) return unknownUpstream(call.target.upstream);
+    if (upstream === null) {
+      const known = upstreams.list(principal.tenant_id).map(({ name }) => name);
+      return unknownUpstream(call.target.upstream, known);
+    }
     call.upstream = upstream;
     // Only Gemini's clients put their key there; anywhere else a mere link would do to make a call.
     if (keyInQuery !== undefined && upstream.kind !== 'gemini') return UNKNOWN_KEY;
@@ -142,12 +145,20 @@ const BAD_AGENT = refused(
   `x-observatory-agent: give, in 1 to ${LIMITS.idCharsMax} characters, ${AGENT_ID_WORDS}.`,
 );
 
-const unknownUpstream = (name: string): Verdict =>
-  refused(
+/** A refusal names no more of them; a tenant may have hundreds. */
+const NAMED_UPSTREAMS_MAX = 20;
+
+/** @param known names of the tenant's upstreams */
+function unknownUpstream(name: string, known: readonly string[]): Verdict {
+  const named = known.slice(0, NAMED_UPSTREAMS_MAX).join(', ');
+  const more = known.length > NAMED_UPSTREAMS_MAX ? ', and more' : '';
+  const variable = upstreamNameSchema.safeParse(name).success ? variableName(name) : '<NAME>';
+  return refused(
     'upstream_not_found',
-    `No upstream is named ${JSON.stringify(name.slice(0, 63))}; ` +
-      `set OBSERVATORY_UPSTREAM_${upstreamNameSchema.safeParse(name).success ? variableName(name) : '<NAME>'}_URL or add it in the settings.`,
+    `No upstream is named ${JSON.stringify(name.slice(0, 63))}; there are ${named}${more}. Its name follows /proxy/ in the ` +
+      `base URL, such as /proxy/openai/v1. Another one is added by OBSERVATORY_UPSTREAM_${variable}_URL, or under Settings > Upstreams.`,
   );
+}
 const noVendorKey = (name: string): Verdict =>
   refused(
     'unauthorized',
