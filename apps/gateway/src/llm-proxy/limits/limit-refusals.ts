@@ -27,7 +27,8 @@ const LIMIT_TEXTS: Record<LimitName, string> = {
   budget_day: 'the budget of a day',
   budget_month: 'the budget of a month',
 };
-const BOUND_IT = 'It may fit with a lower bound on its output.';
+const BOUND_IT =
+  'It may fit if it asks for fewer output tokens (max_tokens, or what your API calls it); an operator can raise the limit.';
 
 /** @param retryAfterMs null: no waiting helps */
 export function limited(

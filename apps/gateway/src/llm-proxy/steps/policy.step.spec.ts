@@ -426,8 +426,11 @@ test('a call that is refused for what it may take is not told that all is used u
     const verdict = step.run?.(newCall());
     return verdict && 'detail' in verdict ? verdict.detail : undefined;
   };
-  expect(refusal({ tokens_per_minute: 100 })).toContain('may take more than');
+  expect(refusal({ tokens_per_minute: 100 })).toBe(
+    "This call may take more than this agent's limit of tokens per minute (100). It may fit if it asks for fewer output tokens (max_tokens, or what your API calls it); an operator can raise the limit.",
+  );
   expect(refusal({ budget_day_usd: 0.000_1 })).toContain('may cost more than is left of the budget of a day');
+  expect(refusal({ budget_day_usd: 0.000_1 })).toContain('if it asks for fewer output tokens');
   expect(refusal({ budget_day_usd: 0.01 }, 9_999)).toContain('may cost more than is left');
   expect(refusal({ budget_day_usd: 0.01 }, 10_000)).toBe(
     'This agent has used up the budget of a day. It may call again when that begins anew, or once an operator raises it.',
