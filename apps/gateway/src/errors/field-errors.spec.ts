@@ -31,7 +31,11 @@ describe('a refusal of fields', () => {
     ['no number', { name: 'a', role: 'admin', limit: 'x' }, 'limit: expected a number.'],
     ['no whole number', { name: 'a', role: 'admin', limit: '1.5' }, 'limit: expected a whole number.'],
     ['another word', { name: 'a', role: 'x' }, 'role: expected one of "viewer", "admin".'],
-    ['unknown', { name: 'a', role: 'admin', nmae: 1 }, 'nmae: there is no such field.'],
+    [
+      'unknown',
+      { name: 'a', role: 'admin', nmae: 1 },
+      'nmae: there is no such field; known are name, role, limit, host.',
+    ],
     [
       'beyond a bound',
       { name: '', role: 'admin' },

@@ -1,5 +1,5 @@
 /** Bodies and queries against their schemas, with refusals that name the field. */
-import type { z } from 'zod';
+import { z } from 'zod';
 import { ObservatoryError, repeatedNames } from '#contracts';
 
 /** The fields at fault, as dotted paths, and one sentence about each. */
@@ -24,7 +24,8 @@ export function describeIssues(error: z.ZodError): { fields: string[]; detail: s
  */
 export const inWordsOfRequests: z.core.$ZodErrorMap = (issue) => {
   const lead = issue.input === undefined ? 'missing; ' : '';
-  if (issue.code === 'unrecognized_keys') return 'there is no such field';
+  if (issue.code === 'unrecognized_keys')
+    return ['there is no such field', ...knownFields(issue.inst)].join('; known are ');
   if (issue.code === 'invalid_value')
     return `${lead}expected one of ${issue.values.map((value) => JSON.stringify(value)).join(', ')}`;
   if (issue.code !== 'invalid_type') return undefined;
@@ -33,6 +34,12 @@ export const inWordsOfRequests: z.core.$ZodErrorMap = (issue) => {
   if (Number.isNaN(issue.input)) return 'expected a number';
   return (issue.expected as string) === 'int' ? 'expected a whole number' : undefined;
 };
+
+/** Of the object with an unknown one: a list in words, or nothing where its schema has none. */
+function knownFields(schema: unknown): string[] {
+  const names = schema instanceof z.core.$ZodObject ? Object.keys(schema._zod.def.shape) : [];
+  return names.length > 0 ? [names.join(', ')] : [];
+}
 
 /** The value as its schema types it. @throws ObservatoryError invalid_fields naming each field */
 export function parseFields<Schema extends z.ZodType>(schema: Schema, value: unknown): z.infer<Schema> {
