@@ -128,7 +128,7 @@ function RedisPanel({ redis: { configured, connected } }: { redis: SystemView['r
       : ([
           'Not connected',
           'danger',
-          'Calls go on: rates and budgets are not enforced until it is back, and what only Redis has is a miss. It is tried again by itself.',
+          'Calls go on: rates and budgets are not enforced until it is back, and what only Redis has is a miss. Look at the Redis that REDIS_URL names: it is tried again by itself.',
         ] as const);
   return (
     <Panel title="Redis" aside={<Badge tone={tone}>{label}</Badge>}>
