@@ -97,7 +97,7 @@ describe('commands', () => {
     });
     expect(await confirm(gateway.operatorToken)).toMatchObject({
       status: 401,
-      body: { detail: expect.stringContaining('An operator token is none') },
+      body: { detail: expect.stringContaining("An operator token or a vendor's key does not work here") },
     });
   });
 

@@ -280,7 +280,7 @@ describe('refusals', () => {
       const refused = await gateway.ingest({}, { authorization });
       const { detail } = await expectRefusal(refused, 401, 'unauthorized');
       expect(detail, 'tells who sent another secret what is wrong with it').toContain('valid agent key');
-      expect(detail).toContain('An operator token is none');
+      expect(detail).toContain("An operator token or a vendor's key does not work here");
     }
   });
 

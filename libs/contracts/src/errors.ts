@@ -43,7 +43,10 @@ export const ERRORS = {
   session_capped: { status: 403, text: "This session has used up what its agent's policy allows." },
   budget_exceeded: { status: 429, text: 'The budget of this agent is used up.' },
   hold_expired: { status: 409, text: 'An operator has paused this session; try again later.' },
-  call_terminated: { status: 403, text: 'An operator has ended this session. Do not retry.' },
+  call_terminated: {
+    status: 403,
+    text: 'An operator has ended this session. Do not retry in it; another session may begin.',
+  },
   version_conflict: { status: 409, text: 'Somebody else changed this meanwhile; load it again.' },
   upstream_unreachable: { status: 502, text: 'The upstream could not be reached.' },
   upstream_timeout: { status: 504, text: 'The upstream did not answer in time.' },

@@ -596,7 +596,7 @@ describe('failures', () => {
       messages: [{ role: 'user', content: 'hi' }],
     });
     await expect(asked).rejects.toBeInstanceOf(Anthropic.AuthenticationError);
-    await expect(asked).rejects.toThrow('An operator token is none');
+    await expect(asked).rejects.toThrow("An operator token or a vendor's key does not work here");
     expect(upstream.calls).toHaveLength(0);
   });
 

@@ -88,7 +88,9 @@ describe('the guard', () => {
     const { agentKey, operatorToken } = access.bootstrap;
     expect(enter('agent', bearer(agentKey)).principal).toMatchObject({ kind: 'agent' });
     expect(refusal('agent', bearer(operatorToken))).toBe('unauthorized');
-    expect(() => enter('agent', bearer(operatorToken))).toThrow('An operator token is none');
+    expect(() => enter('agent', bearer(operatorToken))).toThrow(
+      "An operator token or a vendor's key does not work here",
+    );
     expect(enter('either', bearer(agentKey), 'GET').principal).toMatchObject({ kind: 'agent' });
     expect(enter('either', bearer(viewerToken), 'GET').principal).toMatchObject({ kind: 'operator' });
     expect(refusal('either', bearer('nobody'), 'GET')).toBe('unauthorized');

@@ -57,7 +57,7 @@ interface Caller {
 
 /** Said where only agents come in: of a request without a key, and of one with a wrong key. */
 export const AGENT_KEY_WANTED =
-  'Send a valid agent key: Authorization: Bearer <agent key>. An operator token is none, nor is the key of a vendor.';
+  "Send a valid agent key: Authorization: Bearer <agent key>. An operator token or a vendor's key does not work here. An administrator makes agent keys under Settings > Agent keys.";
 
 const UNAUTHORIZED = { ok: false, code: 'unauthorized' } as const;
 const AGENT_KEY_ON_OPERATOR_ROUTE = {

@@ -122,7 +122,7 @@ const text = (value: string | string[] | undefined): string | undefined =>
 
 const UNKNOWN_KEY = refused(
   'unauthorized',
-  'Send a valid agent key as the API key, or in the header x-observatory-key. An operator token is none, nor is the key of a vendor.',
+  "Send a valid agent key as the API key, or in the header x-observatory-key. An operator token or a vendor's key does not work here. An administrator makes agent keys under Settings > Agent keys.",
 );
 const NAVIGATION = refused('navigation_refused');
 const PREFLIGHT = refused(
