@@ -10,6 +10,7 @@ export * from './config-error.js';
 export * from './connection-failure.js';
 export * from './deferred.js';
 export * from './duration.js';
+export * from './embedded-ipv4.js';
 export * from './exact-json.js';
 export * from './fair-lru.js';
 export * from './hide-secrets.js';

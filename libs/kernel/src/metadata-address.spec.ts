@@ -10,6 +10,13 @@ test.each([
   'http://2852039166/',
   'http://[::ffff:169.254.169.254]/',
   'http://[64:ff9b::a9fe:a9fe]/',
+  'http://[64:ff9b::100.100.100.200]/',
+  'http://[64:ff9b::168.63.129.16]/',
+  'http://[64:ff9b:1::169.254.169.254]/',
+  'http://[2002:a9fe:a9fe::1]/',
+  'http://[::169.254.169.254]/',
+  'http://[::ffff:0:169.254.169.254]/',
+  'http://[::ffff:100.100.100.200]/',
   'http://[fe80::1]/',
   'http://[fd00:ec2::254]/',
   'http://[fd20:ce::254]/',
@@ -38,6 +45,9 @@ test.each([
   'http://[fd20:ce::253]/',
   'http://169.253.1.1/',
   'http://8.8.8.8/',
+  'http://[64:ff9b::8.8.8.8]/',
+  'http://[2002:a00:8::1]/',
+  'http://[2606:4700::5efe:10.0.0.8]/',
   'http://vllm.internal/',
 ])('%s may be an upstream', (url) => {
   expect(isMetadataAddress(hostOf(url))).toBe(false);

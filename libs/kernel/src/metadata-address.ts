@@ -1,9 +1,10 @@
 /**
  * Where clouds hand credentials to whoever asks from inside: the link-local network, and the few places outside it. Nobody
  * serves anything else there, so what somebody else may name is never connected to these, also where private addresses are
- * welcome.
+ * welcome. A place that an IPv6 address leads to through a translator or a tunnel is the same place.
  */
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
+import { embeddedIpv4, ipv6Groups } from './embedded-ipv4.js';
 
 /** Outside the link-local networks: Alibaba's, Azure's, Oracle's; and Google's, Oracle's, Akamai's, Scaleway's, Alibaba's. */
 const ELSEWHERE_IPV4 = ['100.100.100.200', '168.63.129.16', '192.0.0.192'];
@@ -15,7 +16,6 @@ const ELSEWHERE_IPV6 = [
   'fd00:100::100:200',
 ];
 
-/** An IPv4 address that is mapped into IPv6 is found by its own rule. */
 const blocks = new BlockList();
 blocks.addSubnet('169.254.0.0', 16, 'ipv4');
 blocks.addSubnet('fe80::', 10, 'ipv6');
@@ -23,8 +23,6 @@ for (const address of ELSEWHERE_IPV4) blocks.addAddress(address, 'ipv4');
 for (const address of ELSEWHERE_IPV6) blocks.addAddress(address, 'ipv6');
 // Amazon's: several services, so all of what it is.
 blocks.addSubnet('fd00:ec2::', 32, 'ipv6');
-// The first of these networks behind NAT64.
-blocks.addSubnet('64:ff9b::a9fe:0', 112, 'ipv6');
 
 /** Of an address as a URL, a resolver or a socket gives it: without brackets and zone. */
 export const bareAddress = (host: string): string => host.replace(/^\[|\]$/g, '').replace(/%.*$/, '');
@@ -33,5 +31,8 @@ export const bareAddress = (host: string): string => host.replace(/^\[|\]$/g, ''
 export function isMetadataAddress(host: string): boolean {
   const bare = bareAddress(host);
   if (isIPv4(bare)) return blocks.check(bare, 'ipv4');
-  return isIPv6(bare) && blocks.check(bare, 'ipv6');
+  if (!isIPv6(bare)) return false;
+  if (blocks.check(bare, 'ipv6')) return true;
+  const ipv4 = embeddedIpv4(ipv6Groups(bare));
+  return ipv4 !== null && blocks.check(ipv4, 'ipv4');
 }

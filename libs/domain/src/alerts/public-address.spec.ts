@@ -59,6 +59,11 @@ describe('a public address', () => {
     '100::1',
     '3fff::1',
     '4000::1',
+    // A metadata service in the midst of the public internet: Azure's.
+    '168.63.129.16',
+    '::ffff:168.63.129.16',
+    '64:ff9b::168.63.129.16',
+    '2002:a83f:8110::1',
     '',
     'localhost',
     '1.2.3',

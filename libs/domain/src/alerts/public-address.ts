@@ -1,13 +1,13 @@
 /**
- * Which addresses belong to the public internet. All else is somebody's inside: loopback, private, link-local (cloud
- * metadata lives there), carrier-grade NAT, unique-local, multicast, reserved; also when an IPv4 address of that kind
- * hides in an IPv6 one (mapped, 6to4, NAT64, ISATAP). Spellings such as 0x7f.1 or 2130706433 are no matter here: a
+ * Which addresses belong to the public internet. All else is somebody's inside: loopback, private, link-local, carrier-grade
+ * NAT, unique-local, multicast, reserved, and a cloud's metadata service also where its address is a public one; also when an
+ * IPv4 address of that kind hides in an IPv6 one (mapped, 6to4, NAT64, ISATAP). Spellings such as 0x7f.1 or 2130706433 are no matter here: a
  * URL's parser has made them plain before.
  *
  * @see RFC 6890 and the IANA special-purpose registries
  */
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
-import { bareAddress } from '#kernel';
+import { bareAddress, embeddedIpv4, ipv6Groups, isMetadataAddress, startsWith } from '#kernel';
 
 const NOT_PUBLIC_IPV4: readonly [string, number][] = [
   ['0.0.0.0', 8],
@@ -35,6 +35,12 @@ const NOT_PUBLIC_IPV6: readonly [string, number][] = [
   ['3fff::', 20],
 ];
 
+/** As public as the IPv4 address behind it: mapped, NAT64. */
+const TRANSLATED: readonly (readonly number[])[] = [
+  [0, 0, 0, 0, 0, 0xffff],
+  [0x64, 0xff9b, 0, 0, 0, 0],
+];
+
 const ipv4Blocks = new BlockList();
 for (const [network, bits] of NOT_PUBLIC_IPV4) ipv4Blocks.addSubnet(network, bits, 'ipv4');
 const ipv6Blocks = new BlockList();
@@ -43,36 +49,16 @@ for (const [network, bits] of NOT_PUBLIC_IPV6) ipv6Blocks.addSubnet(network, bit
 /** @param address as a resolver or a socket gives it; brackets and zone are dropped. False for what is no address. */
 export function isPublicAddress(address: string): boolean {
   const bare = bareAddress(address);
+  if (isMetadataAddress(bare)) return false;
   if (isIPv4(bare)) return !ipv4Blocks.check(bare, 'ipv4');
   return isIPv6(bare) && isPublicIpv6(bare);
 }
 
 function isPublicIpv6(address: string): boolean {
-  const groups = groupsOf(address);
-  const [first = 0, second = 0] = groups;
-  const tail = ipv4Of(groups[6], groups[7]);
-  if (startsWith(groups, [0, 0, 0, 0, 0, 0xffff])) return isPublicAddress(tail);
-  if (startsWith(groups, [0x64, 0xff9b, 0, 0, 0, 0])) return isPublicAddress(tail);
+  const groups = ipv6Groups(address);
+  const ipv4 = embeddedIpv4(groups);
+  if (ipv4 !== null && !isPublicAddress(ipv4)) return false;
+  if (TRANSLATED.some((prefix) => startsWith(groups, prefix))) return true;
   // Global unicast is 2000::/3; unspecified, loopback, fc00::/7, fe80::/10, ff00::/8 lie elsewhere.
-  if (first >> 13 !== 1 || ipv6Blocks.check(address, 'ipv6')) return false;
-  if (first === 0x2002) return isPublicAddress(ipv4Of(second, groups[2]));
-  const isIsatap = ((groups[4] ?? 0) & 0xfdff) === 0 && groups[5] === 0x5efe;
-  return !isIsatap || isPublicAddress(tail);
-}
-
-const startsWith = (groups: readonly number[], prefix: readonly number[]): boolean =>
-  prefix.every((group, index) => groups[index] === group);
-
-const ipv4Of = (high = 0, low = 0): string => `${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`;
-
-/** The eight groups. The URL parser writes every spelling in one way: lower case, hexadecimal, one `::`. */
-function groupsOf(address: string): number[] {
-  const plain = new URL(`http://[${address}]/`).hostname.slice(1, -1);
-  const [head = '', tail] = plain.split('::');
-  const parse = (part: string) =>
-    part === '' ? [] : part.split(':').map((group) => Number.parseInt(group, 16));
-  const left = parse(head);
-  if (tail === undefined) return left;
-  const right = parse(tail);
-  return [...left, ...new Array<number>(8 - left.length - right.length).fill(0), ...right];
+  return (groups[0] ?? 0) >> 13 === 1 && !ipv6Blocks.check(address, 'ipv6');
 }
