@@ -56,6 +56,13 @@ describe('a mail', () => {
     expect(mails[0]?.text).toContain('What happened.');
   });
 
+  it('goes to an address in brackets, as IPv6 has them in a URL, without a name being looked for', async () => {
+    const { mails, port } = await startServer();
+    for (const host of ['[127.0.0.1]', '[::ffff:127.0.0.1]'])
+      expect(await sender.send(delivery(port, { host })), host).toEqual({ ok: true });
+    expect(mails).toHaveLength(2);
+  });
+
   it('is sent under the login that was given', async () => {
     const { mails, port } = await startServer();
     const login = { user: 'observatory', password: 'right-password' };

@@ -6,7 +6,7 @@ import type { LookupAddress } from 'node:dns';
 import { isIP } from 'node:net';
 import { createTransport } from 'nodemailer';
 import { isPublicAddress, type Mail, type SendOutcome, sendFailed } from '#domain/alerts';
-import { isMetadataAddress, withDeadline } from '#kernel';
+import { bareAddress, isMetadataAddress, withDeadline } from '#kernel';
 
 const SMTP_LIMITS = {
   /** Addresses of one name that are tried. */
@@ -20,6 +20,7 @@ const SMTP_LIMITS = {
 } as const;
 
 export interface SmtpDelivery {
+  /** A name or an address, which may stand in brackets. */
   host: string;
   port: number;
   /** TLS from the first byte; else STARTTLS where it is offered. */
@@ -66,11 +67,12 @@ export class SmtpSender {
     const deadline = AbortSignal.timeout(delivery.timeoutMs ?? SMTP_LIMITS.timeoutMs);
     let addresses: readonly LookupAddress[];
     try {
-      const family = isIP(delivery.host);
+      const bare = bareAddress(delivery.host);
+      const family = isIP(bare);
       addresses =
         family === 0
           ? await withDeadline(this.#resolve(delivery.host, deadline), deadline)
-          : [{ address: delivery.host, family }];
+          : [{ address: bare, family }];
     } catch {
       return sendFailed('the name of the mail server could not be resolved', { retryable: true });
     }
@@ -107,7 +109,7 @@ async function sendTo(
     // A password never crosses the public internet in the clear.
     requireTLS: user !== null && !tls && isPublicAddress(address),
     ...(user === null ? {} : { auth: { user, pass: password ?? '' } }),
-    tls: isIP(host) === 0 ? { servername: host } : {},
+    tls: isIP(bareAddress(host)) === 0 ? { servername: host } : {},
     connectionTimeout: SMTP_LIMITS.connectTimeoutMs,
     greetingTimeout: SMTP_LIMITS.greetingTimeoutMs,
     socketTimeout: SMTP_LIMITS.idleTimeoutMs,
