@@ -128,6 +128,39 @@ describe.skipIf(redisMissing !== null)('the prompt history in Redis', () => {
       expect(again?.vec).toEqual(Buffer.from(vectorAt(45).buffer));
     });
 
+    it.each<[string, (key: string) => Promise<unknown>]>([
+      ['a text', (key) => backend.set(key, 'foreign')],
+      ['a list', (key) => backend.rpush(key, '1', '2')],
+      ['a set', (key) => backend.sadd(key, '1')],
+      ['a hash', (key) => backend.hset(key, 'x', 'y')],
+      ['an order without an end', (key) => backend.zadd(key, 'inf', 'foreign')],
+      ['an order from below every number', (key) => backend.zadd(key, '-inf', 'foreign')],
+      ['an order beyond whole numbers', (key) => backend.zadd(key, '9007199254740993', 'foreign')],
+    ])('records on where %s stands in place of the order', async (_what, put) => {
+      await history.record(SCOPE, promptEntry('before'));
+      const [order] = await backend.keys('*:order:*');
+      await backend.del(String(order));
+      await put(String(order));
+      for (const id of ['a', 'b', 'c', 'd', 'e', 'f']) await history.record(SCOPE, promptEntry(id));
+      // What was recorded before is in no order any more, and expires.
+      expect(await requestIds()).toEqual(['b', 'before', 'c', 'd', 'e', 'f']);
+      expect(await backend.zcard(String(order))).toBe(5);
+      expect(await backend.pttl(String(order))).toBeGreaterThan(0);
+    });
+
+    it.each<[string, (key: string) => Promise<unknown>]>([
+      ['a text', (key) => backend.set(key, 'foreign')],
+      ['a set of scores', (key) => backend.zadd(key, 1, 'foreign')],
+    ])('records on where %s stands in place of the entry', async (_what, put) => {
+      await history.record(SCOPE, promptEntry('a'));
+      const [entry] = await entryKeys();
+      await backend.del(String(entry));
+      await put(String(entry));
+      await history.record(SCOPE, promptEntry('a'));
+      expect(await requestIds()).toEqual(['a']);
+      expect(await backend.pttl(String(entry))).toBeGreaterThan(0);
+    });
+
     it('loses the count of nothing when fewer are to be kept from now on', async () => {
       for (const id of ['a', 'b', 'c', 'd', 'e']) await history.record(SCOPE, promptEntry(id));
       await historyOn(connection, { countMax: 2 }).record(SCOPE, promptEntry('f'));

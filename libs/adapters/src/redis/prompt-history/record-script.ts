@@ -7,10 +7,24 @@
  * the entry's fields and values. Replies how many were pushed out.
  *
  * Keys of pushed-out entries are made from the prefix; its hash tag puts them in the same slot as KEYS.
+ *
+ * What these scripts cannot have written gives way: a key of another type, and an order that has run out of whole numbers, behind
+ * which nothing could arrive. An order that went leaves its entries to expire.
  */
 export const RECORD = `
+local function giveWay(key, kind)
+  local stands = redis.call('TYPE', key).ok
+  if stands ~= kind and stands ~= 'none' then redis.call('DEL', key) end
+end
+giveWay(KEYS[1], 'zset')
+giveWay(KEYS[2], 'hash')
+
 local newest = redis.call('ZREVRANGE', KEYS[1], 0, 0, 'WITHSCORES')
 local arrival = tonumber(newest[2] or 0) + 1
+if not (arrival > 0 and arrival < 9007199254740992) then
+  redis.call('DEL', KEYS[1])
+  arrival = 1
+end
 
 local fields = {}
 for i = 5, #ARGV do fields[#fields + 1] = ARGV[i] end
