@@ -28,7 +28,7 @@ test('calls go on without rates and budgets, and System says that these are not 
   const page = await openAs(browser, gateway, 'ana', '/system');
   await page.getByText('Calls go on: rates and budgets are not enforced').waitFor();
   await page.getByText('Look at the Redis that REDIS_URL names').waitFor();
-  await page.getByText('Redis did not answer: rates and budgets were not enforced.').waitFor();
+  await page.getByText('Rates and budgets were not enforced: Redis was not connected.').waitFor();
 });
 
 test('a sidecar that serves without its store is not shown as well, and what to do is said', async () => {

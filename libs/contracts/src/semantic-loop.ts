@@ -46,6 +46,13 @@ export const semanticLoopEventSchema = z.object({
 });
 export type SemanticLoopEvent = z.infer<typeof semanticLoopEventSchema>;
 
+/**
+ * Why the limiter let a call go on uncounted. `timeout`: Redis did not answer in time. `disconnected`: there was no connection.
+ * `busy`: too many answers were awaited. `reply`: Redis answered with an error. `error`: anything else.
+ */
+export const LIMITER_FAILURES = ['timeout', 'disconnected', 'busy', 'reply', 'error'] as const;
+export type LimiterFailure = (typeof LIMITER_FAILURES)[number];
+
 /** `GET /v1/system`: the parts this gateway leans on. */
 export const systemViewSchema = z.object({
   at_ms: z.number(),
@@ -80,6 +87,8 @@ export const systemViewSchema = z.object({
   }),
   /** Sites that failed open since the start, by name. */
   fail_open: z.record(z.string(), z.number()),
+  /** Of these the limiter's, by what was wrong; those that did not occur are absent. */
+  limiter_fail_open: z.partialRecord(z.enum(LIMITER_FAILURES), z.number()),
   redis: z.object({ configured: z.boolean(), connected: z.boolean() }),
 });
 export type SystemView = z.infer<typeof systemViewSchema>;

@@ -107,6 +107,24 @@ describe.skipIf(redisMissing !== null)('a gateway whose Redis forgets', () => {
     expect(await askCounted(agent)).toBe(429);
   });
 
+  test('says that Redis refuses, where it answers with an error', async () => {
+    await setBudget('refused', 1);
+    answerAtOnce();
+    const setMemory = (bytes: string) => inRedis((client) => client.config('SET', 'maxmemory', bytes));
+    await setMemory('1');
+    try {
+      const refusedCount = async (): Promise<number> => {
+        expect(await ask('refused')).toBe(200);
+        return (await system()).limiter_fail_open.reply ?? 0;
+      };
+      await expect.poll(refusedCount, SOON).toBeGreaterThan(0);
+    } finally {
+      await setMemory('0');
+    }
+    const line = /"reason":"reply".*Redis answered the limiter with an error/;
+    await expect.poll(() => gateway.output(), SOON).toMatch(line);
+  });
+
   test('says that it is away where it hangs, also while nobody calls', async () => {
     redis.freeze();
     try {

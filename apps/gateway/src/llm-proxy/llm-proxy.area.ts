@@ -175,7 +175,7 @@ export class LlmProxyArea {
       alerts,
       clock,
       running: () => this.#route?.running ?? [],
-      onLimiterFailed: (error) => events.failedOpen('rate_limiter', error),
+      onLimiterFailed: (error) => events.limiterFailedOpen(error),
     });
     this.incidents = new IncidentDesk({
       agents: this.agents,
@@ -248,10 +248,11 @@ export class LlmProxyArea {
   }
 
   /** Sites that failed open since the start, and the store they share with other gateways. */
-  async health(): Promise<Pick<SystemView, 'fail_open' | 'redis'>> {
+  async health(): Promise<Pick<SystemView, 'fail_open' | 'limiter_fail_open' | 'redis'>> {
     const { limits } = this.#parts;
     return {
       fail_open: this.#events.failOpenCounts(),
+      limiter_fail_open: this.#events.limiterFailureCounts(),
       redis: { configured: limits.isShared, connected: await limits.isConnected() },
     };
   }
@@ -311,7 +312,7 @@ export class LlmProxyArea {
         clock,
         onOverBudget: (call, period) => this.budgets.note(call.scope, subjectOf(call), period),
         onBudgetBegun: (call, period) => void this.budgets.seedIfLost(call.scope, period),
-        onLimiterFailed: (error) => this.#events.failedOpen('rate_limiter', error),
+        onLimiterFailed: (error) => this.#events.limiterFailedOpen(error),
         onCapsFailed: (error) => this.#events.failedOpen('session_caps', error),
       },
       hold: {

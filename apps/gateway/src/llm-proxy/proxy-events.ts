@@ -1,7 +1,8 @@
 /** What happens around the proxy, each as one function: log line and metric together. No prompts, no keys, no ids in labels. */
 import type { Logger } from 'pino';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { CallDecision, Incident } from '#contracts';
+import { RedisFailure } from '#adapters/redis';
+import type { CallDecision, Incident, LimiterFailure } from '#contracts';
 import { LinePace, type SteadyClock } from '#kernel';
 import { VENDOR_UPSTREAMS } from '../config/upstreams.js';
 import { METRIC_PREFIX } from '../telemetry/metrics.js';
@@ -33,6 +34,7 @@ export class ProxyEvents {
   readonly #closedTenants: Counter;
   readonly #lines: LinePace<string>;
   readonly #failOpenCounts = new Map<string, number>();
+  readonly #limiterCounts = new Map<LimiterFailure, number>();
 
   constructor(clock: SteadyClock, logger: Logger, metrics: Registry, gauges: ProxyGauges) {
     const registers = [metrics];
@@ -155,6 +157,22 @@ export class ProxyEvents {
     );
   }
 
+  /** Sites' `rate_limiter` by what was wrong, since the start. */
+  limiterFailureCounts(): Partial<Record<LimiterFailure, number>> {
+    return Object.fromEntries(this.#limiterCounts);
+  }
+
+  /** Counted each time, logged once a minute per reason: a Redis that is away and one that refuses are looked for elsewhere. */
+  limiterFailedOpen(error: unknown): void {
+    const site = 'rate_limiter';
+    const reason = error instanceof RedisFailure ? error.reason : 'error';
+    this.countFailOpen(site);
+    this.#limiterCounts.set(reason, (this.#limiterCounts.get(reason) ?? 0) + 1);
+    const untold_count = this.#lines.untoldAt(`${site} ${reason}`);
+    if (untold_count === null) return;
+    this.#logger.error({ event: 'fail_open', site, reason, untold_count, err: error }, LIMITER_LINES[reason]);
+  }
+
   failedClosed(site: string, callId: string, error: unknown): void {
     this.#logger.error(
       { event: 'fail_closed', site, call_id: callId, err: error },
@@ -239,6 +257,14 @@ export class ProxyEvents {
     );
   }
 }
+
+const LIMITER_LINES: Record<LimiterFailure, string> = {
+  timeout: 'Redis did not answer the limiter in time; rates and budgets are not enforced for these calls',
+  disconnected: 'the limiter has no connection to Redis; calls go on without rates and budgets',
+  busy: 'the limiter awaits too many answers of Redis; rates and budgets are not enforced for further calls',
+  reply: 'Redis answered the limiter with an error; rates and budgets are not enforced for these calls',
+  error: 'the limiter failed; rates and budgets are not enforced for these calls',
+};
 
 /**
  * Its name, where every tenant has it. One that a tenant has made up is that tenant's: whoever reads metrics may act for

@@ -67,7 +67,7 @@ function Waiting({ failure }: { failure: string | null }) {
 }
 
 function Parts({ view }: { view: SystemView }) {
-  const { sidecar, semantic_loop, fail_open } = view;
+  const { sidecar, semantic_loop, fail_open, limiter_fail_open } = view;
   return (
     <>
       <div className="grid grid-cols-2 gap-3 max-lg:grid-cols-1">
@@ -97,7 +97,7 @@ function Parts({ view }: { view: SystemView }) {
           <Panel title="Guards that failed open" aside={<Total counts={fail_open} />} bodyClassName="">
             <CountBars
               label="Failed open by guard"
-              lines={siteLines(fail_open)}
+              lines={siteLines(fail_open, limiter_fail_open)}
               empty="None did: no call went on without one of its guards."
             />
           </Panel>

@@ -53,6 +53,16 @@ describe('the counts of the System page', () => {
     ]);
   });
 
+  it('tells why rates and budgets were not enforced, each reason by what Redis did', () => {
+    const noteOf = (reasons: Parameters<typeof siteLines>[1]) =>
+      siteLines({ rate_limiter: 3 }, reasons)[0]?.note;
+    expect(noteOf({ reply: 3 })).toBe('Rates and budgets were not enforced: Redis answered with an error.');
+    expect(noteOf({ disconnected: 1, timeout: 2 })).toBe(
+      'Rates and budgets were not enforced: Redis did not answer in time (2), Redis was not connected (1).',
+    );
+    expect(noteOf({})).toBe('Rates and budgets were not enforced.');
+  });
+
   it('adds up', () => {
     expect(sumOf({ a: 1, b: 2 })).toBe(3);
     expect(sumOf({})).toBe(0);

@@ -1,6 +1,7 @@
 /** The state of the gateway's parts in words that help at three in the morning: what it means for agents. Pure. */
-import type { SystemView } from '#contracts';
+import type { LimiterFailure, SystemView } from '#contracts';
 import type { CountLine, Tone } from '../../ui';
+import { formatCount } from '../../ui/format';
 
 type Sidecar = SystemView['sidecar'];
 
@@ -91,10 +92,28 @@ const SITES: Record<string, Omit<CountLine, 'key' | 'count'>> = {
   cache: { label: 'Cache', note: 'Treated as a miss.' },
   kill_switch: { label: 'Kill switch', note: 'Calls were not scored.' },
   policy: { label: 'Policy' },
-  rate_limiter: { label: 'Rate limiter', note: 'Redis did not answer: rates and budgets were not enforced.' },
   session_steps: { label: 'Session steps', note: 'Calls that are missing in their session.' },
   record: { label: 'Record', note: 'Calls that are missing in the list.' },
 };
+
+type LimiterReasons = Readonly<Partial<Record<LimiterFailure, number>>>;
+
+const LIMITER_REASONS: Record<LimiterFailure, string> = {
+  timeout: 'Redis did not answer in time',
+  disconnected: 'Redis was not connected',
+  busy: 'too many answers of Redis were awaited',
+  reply: 'Redis answered with an error',
+  error: 'it failed as the log says',
+};
+
+/** What was wrong, most often first; with counts where there is more than one. */
+function limiterSite(reasons: LimiterReasons): Omit<CountLine, 'key' | 'count'> {
+  const [label, outcome] = ['Rate limiter', 'Rates and budgets were not enforced'];
+  const told = Object.entries(reasons).sort(([, a], [, b]) => b - a);
+  const whyOf = ([reason, count]: [string, number]): string =>
+    `${LIMITER_REASONS[reason as LimiterFailure] ?? reason}${told.length > 1 ? ` (${formatCount(count)})` : ''}`;
+  return { label, note: told.length === 0 ? `${outcome}.` : `${outcome}: ${told.map(whyOf).join(', ')}.` };
+}
 
 function linesOf(
   counts: Readonly<Record<string, number>>,
@@ -119,8 +138,14 @@ export const checkLines = (checks: Readonly<Record<string, number>>): CountLine[
   linesOf(checks, CHECKS, 'calm');
 export const reasonLines = (reasons: Readonly<Record<string, number>>): CountLine[] =>
   linesOf(reasons, REASONS, 'warning').sort((a, b) => b.count - a.count);
-export const siteLines = (sites: Readonly<Record<string, number>>): CountLine[] =>
-  linesOf(sites, SITES, 'warning').sort((a, b) => b.count - a.count);
+/** @param limiterReasons of the limiter's among them */
+export const siteLines = (
+  sites: Readonly<Record<string, number>>,
+  limiterReasons: LimiterReasons = {},
+): CountLine[] =>
+  linesOf(sites, { ...SITES, rate_limiter: limiterSite(limiterReasons) }, 'warning').sort(
+    (a, b) => b.count - a.count,
+  );
 
 export const sumOf = (counts: Readonly<Record<string, number>>): number =>
   Object.values(counts).reduce((sum, count) => sum + count, 0);
