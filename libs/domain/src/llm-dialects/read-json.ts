@@ -45,6 +45,13 @@ export function asTokens(value: unknown): number | undefined {
   return count === undefined || count > TOKENS_MAX ? undefined : count;
 }
 
+/**
+ * Whether one of these was told and is no count of tokens: then what the others say is not all that was used, and taking it for 0
+ * would charge too little. What is absent or null was not told.
+ */
+export const tellsNoCount = (...counts: readonly unknown[]): boolean =>
+  counts.some((count) => count !== undefined && count !== null && asTokens(count) === undefined);
+
 /** A bound that a caller set: a whole number above 0; anything else is none. */
 export const asBound = (value: unknown): number | null => asCount(value) || null;
 

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { DIALECT_BY_NAME } from './dialect-for.js';
 
 /** -1 in 32 bits without a sign, and in 53. */
-const MISTAKES = [-1, 2 ** 32 - 1, Number.MAX_SAFE_INTEGER, 1e308, 0.5, '9', null];
+const MISTAKES = [-1, 2 ** 32 - 1, Number.MAX_SAFE_INTEGER, 1e18, 1e308, 0.5, '9'];
 const NAMES = Object.keys(DIALECT_BY_NAME) as (keyof typeof DIALECT_BY_NAME)[];
 const COUNTS = {
   'openai-chat': (input: unknown, output: unknown) => ({
@@ -21,10 +21,59 @@ it.each(NAMES)('a count that no answer has is none: %s', (name) => {
   const usageOf = (input: unknown, output: unknown) =>
     DIALECT_BY_NAME[name].readAnswer(COUNTS[name](input, output)).usage;
   expect(usageOf(1_000_000_000, 3)).toMatchObject({ input_tokens: 1_000_000_000, output_tokens: 3 });
-  for (const mistake of MISTAKES) {
-    expect(usageOf(mistake, mistake)).toBeNull();
-    expect(usageOf(9, mistake)).toMatchObject({ input_tokens: 9, output_tokens: 0 });
-  }
+  for (const mistake of MISTAKES) expect(usageOf(mistake, mistake)).toBeNull();
+});
+
+it.each(NAMES)(
+  'beside a count that is none the other says not what was used, as half of a bill: %s',
+  (name) => {
+    const usageOf = (input: unknown, output: unknown) =>
+      DIALECT_BY_NAME[name].readAnswer(COUNTS[name](input, output)).usage;
+    for (const mistake of MISTAKES) {
+      expect(usageOf(9, mistake)).toBeNull();
+      expect(usageOf(mistake, 9)).toBeNull();
+    }
+    for (const absent of [undefined, null]) {
+      expect(usageOf(9, absent)).toMatchObject({ input_tokens: 9, output_tokens: 0 });
+      expect(usageOf(absent, 9)).toMatchObject({ input_tokens: 0, output_tokens: 9 });
+    }
+  },
+);
+
+it.each<[(typeof NAMES)[number], string]>([
+  ['anthropic', 'cache_read_input_tokens'],
+  ['anthropic', 'cache_creation_input_tokens'],
+  ['gemini', 'thoughtsTokenCount'],
+  ['gemini', 'toolUsePromptTokenCount'],
+])('a count that is none leaves no sum that it is a part of: %s, %s', (name, part) => {
+  const { usage, usageMetadata } = { usage: {}, usageMetadata: {}, ...COUNTS[name](9, 3) };
+  const usageWith = (count: unknown) =>
+    DIALECT_BY_NAME[name].readAnswer({
+      usage: { ...usage, [part]: count },
+      usageMetadata: { ...usageMetadata, [part]: count },
+    }).usage;
+  for (const mistake of MISTAKES) expect(usageWith(mistake)).toBeNull();
+  expect(usageWith(null)).toMatchObject({ input_tokens: 9, output_tokens: 3 });
+});
+
+it('anthropic: a count that is none leaves no sum with what was done beside the message', () => {
+  const iterations = [{ type: 'compaction', input_tokens: 1e18, output_tokens: 4 }];
+  const usage = { input_tokens: 9, output_tokens: 3, iterations };
+  expect(DIALECT_BY_NAME.anthropic.readAnswer({ usage }).usage).toBeNull();
+});
+
+it.each<[(typeof NAMES)[number], (output: unknown) => object]>([
+  ['openai-chat', (output) => ({ choices: [], usage: { prompt_tokens: 9, completion_tokens: output } })],
+  ['gemini', (output) => ({ usageMetadata: { promptTokenCount: 9, candidatesTokenCount: output } })],
+])('%s: in a stream what was told before a count that is none is not what was used', (name, event) => {
+  const reader = DIALECT_BY_NAME[name].streamReader();
+  const tell = (output: unknown) => reader.push(Buffer.from(`data: ${JSON.stringify(event(output))}\n\n`));
+  tell(1);
+  expect(reader.answer().usage).toMatchObject({ input_tokens: 9, output_tokens: 1 });
+  tell(1e18);
+  expect(reader.answer().usage).toBeNull();
+  tell(40);
+  expect(reader.answer().usage).toMatchObject({ input_tokens: 9, output_tokens: 40 });
 });
 
 it('a total that no answer has says nothing of what was left out of the completion', () => {

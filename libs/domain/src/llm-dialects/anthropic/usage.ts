@@ -1,5 +1,5 @@
 import type { Usage } from '#contracts';
-import { asList, asRecord, asText, asTokens, type JsonRecord } from '../read-json.js';
+import { asList, asRecord, asText, asTokens, type JsonRecord, tellsNoCount } from '../read-json.js';
 import { usageOf } from '../usage.js';
 
 /**
@@ -12,6 +12,7 @@ export function readMessageUsage(value: unknown): Usage | null {
     return null;
   }
   const parts = [usage, ...asList(usage.iterations).map(asRecord).filter(isBeside)];
+  if (parts.some((part) => tellsNoCount(...SUMMED.map((name) => part?.[name])))) return null;
   const sum = (name: string) => parts.reduce((total, part) => total + (asTokens(part?.[name]) ?? 0), 0);
   const cachedInput = sum('cache_read_input_tokens');
   const cacheWrite = sum('cache_creation_input_tokens');
@@ -25,6 +26,8 @@ export function readMessageUsage(value: unknown): Usage | null {
     searches: asTokens(asRecord(usage.server_tool_use)?.web_search_requests),
   });
 }
+
+const SUMMED = ['input_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens', 'output_tokens'];
 
 const writtenForAnHour = (part: JsonRecord | undefined): number =>
   asTokens(asRecord(part?.cache_creation)?.ephemeral_1h_input_tokens) ?? 0;

@@ -10,6 +10,7 @@ import {
   asTokens,
   type JsonRecord,
   tellsError,
+  tellsNoCount,
 } from '../read-json.js';
 import { readGeminiTier } from '../service-tier.js';
 import { usageOf } from '../usage.js';
@@ -39,7 +40,8 @@ export function takeResponse(gatherer: AnswerGatherer, value: unknown): void {
   if (tellsError(response)) gatherer.failed = true;
   gatherer.model = asModel(field(response, 'modelVersion', 'model_version')) ?? gatherer.model;
   const usage = asRecord(field(response, 'usageMetadata', 'usage_metadata'));
-  gatherer.usage = readGeminiUsage(usage) ?? gatherer.usage;
+  // What was told before is less than what one told later that is no count stands for.
+  gatherer.usage = readGeminiUsage(usage) ?? (isMistaken(usage) ? null : gatherer.usage);
   gatherer.tier = { ...gatherer.tier, ...readGeminiTier(usage) };
   const candidates = asList(response.candidates).map(asRecord);
   const candidate = candidates.find(isFirstCandidate);
@@ -123,7 +125,7 @@ function readFinish(
  */
 export function readGeminiUsage(value: unknown): Usage | null {
   const usage = asRecord(value);
-  if (!usage) return null;
+  if (!usage || isMistaken(usage)) return null;
   const reasoning = asTokens(usage.thoughtsTokenCount) ?? 0;
   const prompt = asTokens(usage.promptTokenCount);
   const candidates = asTokens(usage.candidatesTokenCount);
@@ -149,12 +151,20 @@ const tokensIn = (details: unknown, modality: 'AUDIO' | 'IMAGE'): number =>
     return sum + (asTokens(one?.tokenCount) ?? asTokens(one?.tokens) ?? 0);
   }, 0);
 
+const isMistaken = (usage: JsonRecord | undefined): boolean =>
+  tellsNoCount(
+    ...[usage?.promptTokenCount, usage?.toolUsePromptTokenCount],
+    ...[usage?.candidatesTokenCount, usage?.thoughtsTokenCount],
+  );
+
 /** Of the Interactions API, which nobody reads but for it. */
 export function readInteractionUsage(value: unknown): Usage | null {
   const usage = asRecord(value);
   const input = asTokens(usage?.total_input_tokens);
   const output = asTokens(usage?.total_output_tokens);
   if (!usage || (input === undefined && output === undefined)) return null;
+  const summed = [usage.total_input_tokens, usage.total_output_tokens, usage.total_thought_tokens];
+  if (tellsNoCount(...summed, usage.total_tool_use_tokens)) return null;
   const reasoning = asTokens(usage.total_thought_tokens) ?? 0;
   return usageOf({
     input: (input ?? 0) + (asTokens(usage.total_tool_use_tokens) ?? 0),

@@ -50,7 +50,7 @@ export class ChatStreamReader extends GatheringReader {
     if (tellsError(chunk)) this.gatherer.failed = true;
     this.gatherer.model ??= asModel(chunk.model);
     this.gatherer.answerId ??= asName(chunk.id);
-    this.gatherer.usage = readChunkUsage(chunk) ?? this.gatherer.usage;
+    this.gatherer.usage = readChunkUsage(chunk, this.gatherer.usage);
     this.gatherer.tier = { ...this.gatherer.tier, ...readTier(chunk.service_tier) };
     for (const value of asList(chunk.choices)) {
       const choice = asRecord(value);

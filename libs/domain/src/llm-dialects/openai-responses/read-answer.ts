@@ -10,6 +10,7 @@ import {
   asTokens,
   type JsonRecord,
   tellsError,
+  tellsNoCount,
 } from '../read-json.js';
 import { readTier } from '../service-tier.js';
 import { usageOf } from '../usage.js';
@@ -93,6 +94,7 @@ export function readResponsesUsage(
   const input = asTokens(usage?.input_tokens);
   const output = asTokens(usage?.output_tokens);
   if (!usage || (input === undefined && output === undefined)) return null;
+  if (tellsNoCount(usage.input_tokens, usage.output_tokens)) return null;
   const inputDetails = asRecord(usage.input_tokens_details);
   const outputDetails = asRecord(usage.output_tokens_details);
   return usageOf({
