@@ -358,7 +358,7 @@ describe('what is no prompt', () => {
       body: JSON.stringify({ model: 'gpt-4o-mini', messages }),
     });
 
-  test('a turn of tool results, and a retry by the SDK, are not looked at', async () => {
+  test('a turn of tool results is not looked at', async () => {
     upstream.script(always(openaiChat, { text: 'ok' }));
     const { session } = fresh();
     const toolTurn = [
@@ -370,11 +370,8 @@ describe('what is no prompt', () => {
       { role: 'tool', tool_call_id: 't1', content: 'pending' },
     ];
     await post(session, toolTurn);
-    await post(session, [{ role: 'user', content: 'Wait until it is done' }], {
-      'x-stainless-retry-count': '1',
-    });
     expect(asked).toEqual([]);
-    expect(upstream.calls).toHaveLength(2);
+    expect(upstream.calls).toHaveLength(1);
     expect(await loopsOf(session)).toEqual([]);
   });
 
@@ -442,6 +439,34 @@ describe('what is no prompt', () => {
     expect(upstream.calls).toHaveLength(2);
     expect(asked.map((query) => query.prompt)).toEqual(['Try hard, and again']);
     expect((await callsOf(session)).map((call: any) => call.is_retry)).toEqual([true, false]);
+  });
+
+  test('what a limit sent back is compared when its SDK tries again, and once', async () => {
+    const { session, agent } = fresh();
+    answer = async ({ prompt }) => (prompt.includes('really') ? loopWith('Where is my parcel now?') : CLEAR);
+    const ok = always(openaiChat, { text: 'ok' });
+    upstream.script(ok);
+    const setRate = (requests_per_minute: number | null) =>
+      gateway.operator('PATCH', `/v1/agents/${agent}/policy`, { requests_per_minute });
+    const asks = async (content: string, attempt: number) =>
+      (
+        await post(session, [{ role: 'user', content }], {
+          'x-observatory-agent': agent,
+          'x-stainless-retry-count': String(attempt),
+        })
+      ).status;
+    expect(await asks('Where is my parcel now?', 0)).toBe(200);
+    await setRate(1);
+    const reworded = 'Where is my parcel, really?';
+    await asks('What else is there to do?', 0);
+    expect(await asks(reworded, 0)).toBe(429);
+    await setRate(null);
+    upstream.script((_call, response) => respondJson(response, 500, {}));
+    expect(await asks(reworded, 1)).toBe(500);
+    upstream.script(ok);
+    expect(await asks(reworded, 2)).toBe(200);
+    expect(asked.filter(({ prompt }) => prompt === reworded)).toHaveLength(1);
+    expect(await loopsOf(session)).toHaveLength(1);
   });
 
   test('a client that asks again by itself after a failure is known by the first id', async () => {

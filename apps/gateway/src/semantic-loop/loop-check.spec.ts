@@ -59,6 +59,7 @@ const question = (changes: Partial<LoopQuestion> = {}): LoopQuestion => ({
   agentId: 'agent-1',
   callId: 'call-1',
   prompt: 'Where is my parcel?',
+  isRetry: false,
   task: 'answer',
   counts: () => true,
   traceParent: '00-trace',
@@ -149,14 +150,79 @@ test('a client that leaves ends the wait, and what is found afterwards is nobody
   expect(told).toEqual(['left unasked']);
 });
 
+const retry = (callId: string) => question({ callId, isRetry: true });
+
+test('an SDK’s retry of an attempt that was compared is not asked about, however that one ended, and counts once it is answered', async () => {
+  for (const ending of ['unanswered', 'left'] as const) {
+    const { check, asked, told } = setUp(async () => LOOP);
+    expect((await check.ask(question())).kind).toBe('loop');
+    check.noteEnded(question(), ending);
+    expect((await check.ask(retry('call-2'))).kind).toBe('clear');
+    check.noteEnded(retry('call-2'), 'answered');
+    expect([asked.length, told]).toEqual([1, ['loop']]);
+    expect((await check.ask(question({ callId: 'call-3' }))).kind).toBe('loop');
+    expect(asked.map((query) => query.request_id)).toEqual(['call-1', 'call-3']);
+  }
+});
+
+test('a retry is no loop while its first attempt is under way', async () => {
+  const { check, asked } = setUp(async () => LOOP);
+  await check.ask(question());
+  expect((await check.ask(retry('call-2'))).kind).toBe('clear');
+  expect(asked).toHaveLength(1);
+});
+
+test('a retry whose first attempt was sent back before it was compared is compared, once', async () => {
+  const { check, asked } = setUp(async () => LOOP);
+  expect((await check.ask(retry('call-2'))).kind).toBe('loop');
+  check.noteEnded(retry('call-2'), 'unanswered');
+  expect((await check.ask(retry('call-3'))).kind).toBe('clear');
+  expect(asked.map((query) => query.request_id)).toEqual(['call-2']);
+});
+
+test('an answered prompt that is asked again is a loop, though its first attempt was sent back', async () => {
+  const { check } = setUp(async () => ({ ...LOOP, similar_prompt: 'Where is my parcel?' }));
+  await check.ask(question());
+  check.noteEnded(question(), 'answered');
+  expect((await check.ask(retry('call-2'))).kind).toBe('loop');
+});
+
+test('a retry of an attempt that failed open is compared under the first id', async () => {
+  let isAway = true;
+  const { check, asked } = setUp(async () => {
+    if (isAway) throw new SidecarFailure('timeout', 'public');
+    return LOOP;
+  });
+  expect((await check.ask(question())).kind).toBe('failed_open');
+  check.noteEnded(question(), 'unanswered');
+  isAway = false;
+  expect((await check.ask(retry('call-2'))).kind).toBe('loop');
+  expect(asked.map((query) => query.request_id)).toEqual(['call-1', 'call-1']);
+});
+
+test('the very words of a retry whose first attempt came to another gateway are no loop, others are', async () => {
+  const { check } = setUp(async () => ({ ...LOOP, similar_prompt: 'Where is my parcel?' }));
+  expect((await check.ask(retry('call-2'))).kind).toBe('clear');
+  const others = question({ callId: 'call-4', prompt: 'Where has my parcel got to?', isRetry: true });
+  expect((await check.ask(others)).kind).toBe('loop');
+});
+
+test('a prompt whose client left in the middle of its answer is asked again by anybody else', async () => {
+  const { check, asked } = setUp();
+  await check.ask(question());
+  check.noteEnded(question(), 'left');
+  await check.ask(question({ callId: 'call-2' }));
+  expect(asked.map((query) => query.request_id)).toEqual(['call-1', 'call-2']);
+});
+
 test('a prompt that got no answer may be asked again under its first id, as often as it takes', async () => {
   const { check, asked } = setUp();
   await check.ask(question());
-  check.noteEnded(question(), false);
+  check.noteEnded(question(), 'unanswered');
   await check.ask(question({ callId: 'call-2' }));
-  check.noteEnded(question({ callId: 'call-2' }), false);
+  check.noteEnded(question({ callId: 'call-2' }), 'unanswered');
   await check.ask(question({ callId: 'call-3' }));
-  check.noteEnded(question({ callId: 'call-3' }), true);
+  check.noteEnded(question({ callId: 'call-3' }), 'answered');
   await check.ask(question({ callId: 'call-4' }));
   expect(asked.map((query) => query.request_id)).toEqual(['call-1', 'call-1', 'call-1', 'call-4']);
 });
@@ -173,7 +239,7 @@ test('a prompt without an answer keeps its first id, however many another tenant
 test('a prompt that is asked several times at once is asked under its first id, until one of them is answered', async () => {
   const { check, asked } = setUp();
   for (const callId of ['call-1', 'call-2', 'call-3']) await check.ask(question({ callId }));
-  check.noteEnded(question({ callId: 'call-2' }), true);
+  check.noteEnded(question({ callId: 'call-2' }), 'answered');
   await check.ask(question({ callId: 'call-4' }));
   expect(asked.map((query) => query.request_id)).toEqual(['call-1', 'call-1', 'call-1', 'call-4']);
 });
@@ -181,9 +247,9 @@ test('a prompt that is asked several times at once is asked under its first id, 
 test('what a session’s other agent is asked is a prompt of its own, and so is its answer', async () => {
   const { check, asked } = setUp();
   const other = { agentId: 'agent-2', callId: 'call-2' };
-  check.noteEnded(question(), false);
+  check.noteEnded(question(), 'unanswered');
   await check.ask(question(other));
-  check.noteEnded(question(other), true);
+  check.noteEnded(question(other), 'answered');
   await check.ask(question({ callId: 'call-3' }));
   expect(asked.map((query) => [query.agent_id, query.request_id])).toEqual([
     ['agent-2', 'call-2'],
@@ -193,7 +259,7 @@ test('what a session’s other agent is asked is a prompt of its own, and so is 
 
 test('another prompt, and another session, after an unanswered one is a prompt of its own', async () => {
   const { check, asked, clock } = setUp();
-  check.noteEnded(question(), false);
+  check.noteEnded(question(), 'unanswered');
   await check.ask(question({ callId: 'call-2', prompt: 'Where is my parcel now?' }));
   await check.ask(question({ callId: 'call-3', sessionKey: sessionKey('other', 's1') }));
   clock.advance(11 * 60_000);
@@ -203,10 +269,10 @@ test('another prompt, and another session, after an unanswered one is a prompt o
 
 test('each of several prompts that got no answer is asked again under its own first id', async () => {
   const { check, asked } = setUp();
-  check.noteEnded(question(), false);
-  check.noteEnded(question({ callId: 'call-2', prompt: 'When does the shop open?' }), false);
+  check.noteEnded(question(), 'unanswered');
+  check.noteEnded(question({ callId: 'call-2', prompt: 'When does the shop open?' }), 'unanswered');
   await check.ask(question({ callId: 'call-3' }));
-  check.noteEnded(question({ callId: 'call-3' }), true);
+  check.noteEnded(question({ callId: 'call-3' }), 'answered');
   await check.ask(question({ callId: 'call-4', prompt: 'When does the shop open?' }));
   await check.ask(question({ callId: 'call-5' }));
   expect(asked.map((query) => query.request_id)).toEqual(['call-1', 'call-2', 'call-5']);
@@ -215,7 +281,7 @@ test('each of several prompts that got no answer is asked again under its own fi
 test('of the prompts of a session that got no answer the last eight are known', async () => {
   const { check, asked } = setUp();
   for (let at = 0; at < 9; at += 1)
-    check.noteEnded(question({ callId: `call-${at}`, prompt: `Where is parcel ${at}?` }), false);
+    check.noteEnded(question({ callId: `call-${at}`, prompt: `Where is parcel ${at}?` }), 'unanswered');
   for (const at of [8, 1, 0])
     await check.ask(question({ callId: 'again', prompt: `Where is parcel ${at}?` }));
   expect(asked.map((query) => query.request_id)).toEqual(['call-8', 'call-1', 'again']);

@@ -36,6 +36,8 @@ export interface LoopQuestion {
   agentId: string;
   callId: string;
   prompt: string;
+  /** Its client SDK's own: of an attempt that was compared nothing is asked again, one that never was is now. */
+  isRetry: boolean;
   /** What the words are put to: model and system prompt, or a name of both. */
   task: string;
   /** Whether an earlier prompt of the session, as `excerptOf` sent it, is one that this one repeats. */
@@ -57,8 +59,20 @@ export interface LoopCheckParts {
   events: Pick<SemanticLoopEvents, 'checked' | 'failedOpen'>;
 }
 
-/** Request ids by the digest of their prompt, oldest first: prompts of one agent may be under way together. */
-type Unanswered = Map<string, string>;
+interface Attempt {
+  /** Of the first call with this prompt. */
+  requestId: string;
+  /** The sidecar has compared it. */
+  isCompared: boolean;
+  /** Its client had some of the answer and left: an SDK may try again, and anybody else asks again. */
+  wasLeft: boolean;
+}
+
+/** Attempts by the digest of their prompt, oldest first: prompts of one agent may be under way together. */
+type Unanswered = Map<string, Attempt>;
+
+/** `left`: its client had some of the answer, and waited for no more of it. */
+export type AskedEnding = 'answered' | 'left' | 'unanswered';
 
 /** Tasks by the digest of their prompt; of both the latest last. */
 type Tasked = Map<string, string[]>;
@@ -94,15 +108,17 @@ export class LoopCheck {
 
   async ask(question: LoopQuestion): Promise<LoopVerdict> {
     const { service, timeoutMs, loopWhenSimilarityAbove, events } = this.#parts;
+    if (question.isRetry && this.#attemptOf(question)?.isCompared) return CLEAR;
     if (!service.isReady) return this.#failOpen('unavailable', null);
     const startedMs = performance.now();
-    const isNewTask = this.#noteTask(question);
+    const { isFirst, isNewTask } = this.#noteTask(question);
+    const attempt = this.#attempt(question);
     try {
       const query = {
         tenant_id: question.tenantId,
         session_id: question.sessionId,
         agent_id: question.agentId,
-        request_id: this.#requestId(question),
+        request_id: attempt.requestId,
         prompt: excerptOf(question.prompt),
         threshold: loopWhenSimilarityAbove,
       };
@@ -115,10 +131,13 @@ export class LoopCheck {
         events.checked('left', null);
         return CLEAR;
       }
+      attempt.isCompared = true;
+      // The very words of a retry that nobody asked here are those of its first attempt, which another gateway compared.
+      const isOnce = isNewTask || (question.isRetry && isFirst);
       const isAnothers =
         answer.loop_detected &&
         (!question.counts(answer.similar_prompt) ||
-          (isNewTask && answer.similar_prompt === cutPrompt(query.prompt)));
+          (isOnce && answer.similar_prompt === cutPrompt(query.prompt)));
       events.checked(isAnothers ? 'clear' : resultOf(answer), tookMs);
       return answer.loop_detected && !isAnothers ? { kind: 'loop', answer } : CLEAR;
     } catch (error) {
@@ -131,35 +150,47 @@ export class LoopCheck {
    * The call of this prompt ended. One that got no answer may be asked again, by whatever means its client retries: that
    * is the same request, and no loop.
    */
-  noteEnded(asked: Asked, isAnswered: boolean): void {
-    if (!isAnswered) {
-      this.#requestId(asked);
+  noteEnded(asked: Asked, ending: AskedEnding): void {
+    if (ending === 'unanswered') {
+      this.#attempt(asked);
       return;
     }
     const [tenantId, asker] = [tenantIdOf(asked.sessionKey), askerOf(asked)];
     const prompts = this.#unanswered.get(tenantId, asker);
-    if (prompts?.delete(digestOf(asked.prompt)) && prompts.size === 0)
+    const attempt = prompts?.get(digestOf(asked.prompt));
+    if (prompts === undefined || attempt === undefined) return;
+    if (ending === 'left') attempt.wasLeft = true;
+    else if (prompts.delete(digestOf(asked.prompt)) && prompts.size === 0)
       this.#unanswered.delete(tenantId, asker);
   }
 
   /**
-   * Whether these very words were put to other tasks only: one message that goes to a classifier, and then to whoever
-   * answers it, is asked once.
+   * Whether these words were put to anything before, and whether to other tasks only: one message that goes to a classifier, and
+   * then to whoever answers it, is asked once.
    */
-  #noteTask(question: LoopQuestion): boolean {
+  #noteTask(question: LoopQuestion): { isFirst: boolean; isNewTask: boolean } {
     const { task } = question;
     const tasks = noteLatest(this.#tasked, question, (before = []) =>
       [...before.filter((other) => other !== task), task].slice(-TASKS_PER_PROMPT_MAX),
     );
-    return tasks !== undefined && !tasks.includes(task);
+    return { isFirst: tasks === undefined, isNewTask: tasks !== undefined && !tasks.includes(task) };
+  }
+
+  #attemptOf(asked: Asked): Attempt | undefined {
+    return this.#unanswered.get(tenantIdOf(asked.sessionKey), askerOf(asked))?.get(digestOf(asked.prompt));
   }
 
   /**
    * That of the first call with this prompt, if none was answered: nobody asks again before there is an answer, and who asks
    * several times at once, to take a vote, has asked once.
    */
-  #requestId(asked: Asked): string {
-    return noteLatest(this.#unanswered, asked, (before = asked.callId) => before) ?? asked.callId;
+  #attempt(asked: Asked & { isRetry?: boolean }): Attempt {
+    let attempt: Attempt = { requestId: asked.callId, isCompared: false, wasLeft: false };
+    noteLatest(this.#unanswered, asked, (before) => {
+      if (before !== undefined && (asked.isRetry || !before.wasLeft)) attempt = before;
+      return attempt;
+    });
+    return attempt;
   }
 
   #failOpen(reason: LoopFailure, tookMs: number | null): LoopVerdict {

@@ -91,7 +91,6 @@ describe('the semantic-loop step', () => {
   });
 
   test.each([
-    ['a client’s own retry', callOf(chat(user('Where is it now?')), { isRetry: true })],
     [
       'a call without a session',
       callOf(chat(user('Where is it now?')), { sessionId: null, sessionKey: null }),
@@ -258,6 +257,13 @@ describe('the semantic-loop step', () => {
     expect(asked[0]?.counts('whatever it was')).toBe(true);
   });
 
+  test('says of a client’s own retry that it is one', async () => {
+    const { step, asked } = setUp({ verdict: { kind: 'clear' } });
+    for (const isRetry of [true, false])
+      await step.run?.(callOf(chat(user('Where is it now?')), { isRetry }));
+    expect(asked.map((question) => question.isRetry)).toEqual([true, false]);
+  });
+
   test('a client that leaves is told to the check', async () => {
     const { step, asked } = setUp({ verdict: { kind: 'clear' } });
     const call = callOf(chat(user('Where is it now?')));
@@ -274,6 +280,6 @@ describe('the semantic-loop step', () => {
     call.isAnswered = true;
     step.settle?.(call);
     const asked = { agentId: 'agent-1', callId: 'call-1', prompt: 'Where is it now?' };
-    expect(ended).toEqual([[{ sessionKey: sessionKey('default', 's1'), ...asked }, true]]);
+    expect(ended).toEqual([[{ sessionKey: sessionKey('default', 's1'), ...asked }, 'answered']]);
   });
 });

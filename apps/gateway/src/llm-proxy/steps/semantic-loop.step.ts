@@ -5,7 +5,7 @@
 import { type LlmRequest, SEMANTIC_LOOP_POLICY_DEFAULT, type SessionKey } from '#contracts';
 import { cutPrompt, promptOf } from '#domain/semantic-loop';
 import { deferred } from '#kernel';
-import { digestOf, excerptOf, type LoopCheck } from '../../semantic-loop/loop-check.js';
+import { type AskedEnding, digestOf, excerptOf, type LoopCheck } from '../../semantic-loop/loop-check.js';
 import type { LoopDesk } from '../../semantic-loop/loop-desk.js';
 import type { SemanticLoopEvents } from '../../semantic-loop/semantic-loop-events.js';
 import type { AgentDirectory } from '../agents/agent-directory.js';
@@ -29,8 +29,7 @@ export const semanticLoopStep = (parts: SemanticLoopParts): Step => ({
   name: 'semantic_loop',
   onFailure: 'open',
   run(call: ProxyCall): undefined | Promise<undefined> {
-    if (!parts.isEnabled || call.request === null || call.sessionId === null || call.isRetry)
-      return undefined;
+    if (!parts.isEnabled || call.request === null || call.sessionId === null) return undefined;
     if (isNewConversation(call)) return undefined;
     const policy = parts.agents.restriction(call.scope)?.semantic_loop ?? SEMANTIC_LOOP_POLICY_DEFAULT;
     if (policy === 'off') return undefined;
@@ -40,9 +39,12 @@ export const semanticLoopStep = (parts: SemanticLoopParts): Step => ({
   settle(call: ProxyCall): void {
     const { sessionKey, agentId, id: callId, checkedPrompt: prompt } = call;
     if (sessionKey !== null && prompt !== null)
-      parts.check.noteEnded({ sessionKey, agentId, callId, prompt }, call.wasHeard);
+      parts.check.noteEnded({ sessionKey, agentId, callId, prompt }, endingOf(call));
   },
 });
+
+const endingOf = ({ isAnswered, wasHeard }: ProxyCall): AskedEnding =>
+  isAnswered ? 'answered' : wasHeard ? 'left' : 'unanswered';
 
 /**
  * A first question whose session nobody named begins a conversation of its own: the same question from elsewhere has
@@ -69,7 +71,7 @@ async function checkPrompt(
   policy: Parameters<LoopDesk['note']>[1],
 ): Promise<undefined> {
   call.checkedPrompt = prompt;
-  const { id: callId, tenantId, agentId, traceParent, startedAtMs: atMs } = call;
+  const { id: callId, tenantId, agentId, isRetry, traceParent, startedAtMs: atMs } = call;
   const sessionId = call.sessionId as string;
   const sessionKey = call.sessionKey as SessionKey;
   const gone = deferred();
@@ -91,6 +93,7 @@ async function checkPrompt(
     agentId,
     callId,
     prompt,
+    isRetry,
     task,
     counts,
     traceParent,
