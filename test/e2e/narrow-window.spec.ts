@@ -3,7 +3,7 @@ import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { buildDecisionLog } from '#testing';
 import { gateway, startOneGateway } from '../integration/start-one-gateway.js';
-import { checkPage } from './check-page.js';
+import { checkEveryLook, checkPage } from './check-page.js';
 import { CROWD_COUNT, sendCrowd } from './crowd.js';
 import { browser, launchOneBrowser } from './launch-one-browser.js';
 import { openAs } from './log-in.js';
@@ -255,5 +255,36 @@ test.each([
   await page.setViewportSize({ width: PHONE, height: 740 });
   await page.getByRole('button', { name: 'More' }).click();
   expect(await overhangPx(page.getByRole('dialog'))).toBeLessThanOrEqual(0);
+  await page.context().close();
+});
+
+test('on a phone the numbers at Sessions leave its icon and its neighbours free', async () => {
+  await loopIn(gateway, 'counted-in-red');
+  for (let at = 0; at < 12; at += 1)
+    await gateway.ingest(
+      buildDecisionLog({
+        meta: { trace_id: `asks-${at}`, session_id: `asks-${at}`, timestamp: new Date().toISOString() },
+        control: { hitl_required: true },
+      } as never),
+    );
+  const page = await openAs(browser, gateway, 'ana');
+  const link = page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: /^Sessions/ });
+  for (const width of [PHONE, 390]) {
+    await page.setViewportSize({ width, height: 844 });
+    await expect.poll(() => link.locator('[class*=says-by-colour]').count()).toBe(2);
+    const sides = await link.evaluate((it: any) => {
+      const { left, right } = it.getBoundingClientRect();
+      const boxOf = (one: any) => one.getBoundingClientRect().toJSON();
+      const badges = [...it.querySelectorAll('[class*=says-by-colour]')].map(boxOf);
+      return { left, right, icon: boxOf(it.querySelector('svg')), badges };
+    });
+    for (const badge of sides.badges) {
+      const onIcon = Math.min(badge.right, sides.icon.right) - Math.max(badge.left, sides.icon.left);
+      expect(onIcon, `${width}`).toBeLessThanOrEqual(1);
+      expect(badge.left).toBeGreaterThanOrEqual(sides.left);
+      expect(badge.right).toBeLessThanOrEqual(sides.right);
+    }
+  }
+  await checkEveryLook(page, 'counts-at-sessions');
   await page.context().close();
 });

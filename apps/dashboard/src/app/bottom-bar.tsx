@@ -29,10 +29,10 @@ export function BottomBar() {
         >
           <Icon size={19} aria-hidden="true" />
           {label}
-          {/* A second number stands left of the icon: beside the first it would be the neighbour's. */}
+          {/* A second number stands left of the icon: beside the first it would be the neighbour's. Neither lies on the icon. */}
           <PlaceCount
             to={to}
-            className="absolute top-1 left-1/2 ml-2 [&>:nth-child(2)]:absolute [&>:nth-child(2)]:right-full [&>:nth-child(2)]:mr-3.5"
+            className="absolute top-1 left-1/2 ml-[9px] [&>:nth-child(2)]:absolute [&>:nth-child(2)]:right-full [&>:nth-child(2)]:mr-[18px]"
           />
         </Link>
       ))}
