@@ -288,3 +288,26 @@ test('on a phone the numbers at Sessions leave its icon and its neighbours free'
   await checkEveryLook(page, 'counts-at-sessions');
   await page.context().close();
 });
+
+test('on a phone operators and agent keys say below the name what has no column there', async () => {
+  const created = await gateway.operator('POST', '/v1/agent-keys', { name: 'research fleet' });
+  expect(created.status).toBe(201);
+  const page = await openAs(browser, gateway, 'ana', '/settings?section=operators');
+  await page.setViewportSize({ width: 390, height: 844 });
+  const operator = page.getByRole('row', { name: /environment/ });
+  for (const words of ['admin', 'Active', 'Tenants: All', /^Used .* ago$/])
+    await operator.getByText(words, { exact: true }).filter({ visible: true }).waitFor();
+  await checkEveryLook(page, 'operators-table');
+  await page.goto(`${gateway.url}/settings?section=agent-keys`);
+  await page.setViewportSize({ width: 390, height: 844 });
+  const key = page.getByRole('row', { name: /research fleet/ });
+  for (const words of ['Active', 'By tester', 'Never used'])
+    await key.getByText(words, { exact: true }).filter({ visible: true }).waitFor();
+  await page
+    .getByRole('row', { name: /environment/ })
+    .getByText(/^Used /)
+    .filter({ visible: true })
+    .waitFor();
+  await checkEveryLook(page, 'agent-keys-table');
+  await page.context().close();
+});

@@ -6,7 +6,7 @@ import { ActionsTh, CodeBlock, EmptyState, Field, Input, Panel, Table, Td, Th } 
 import { proxyBaseUrls } from '../onboarding/proxy-snippets';
 import { snippet } from '../onboarding/snippets';
 import { AccessSection } from './access-section';
-import { AccessStatus, LastUsed } from './access-status';
+import { AccessStatus, LastUsed, LastUsedLine, PhoneLine } from './access-status';
 import { CreateAccess } from './create-access';
 import { RevokeButton } from './revoke-button';
 
@@ -128,6 +128,8 @@ function KeyTable({ keys }: { keys: readonly AgentKey[] }) {
                       for {key.tenant_ids.join(', ')}
                     </span>
                   ) : null}
+                  <PhoneLine>By {key.created_by}</PhoneLine>
+                  <LastUsedLine atMs={key.last_used_at_ms} />
                 </Td>
                 <Td className="font-mono text-xs whitespace-nowrap max-md:hidden">{key.prefix}…</Td>
                 <Td className="max-md:hidden">{key.created_by}</Td>

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { ENVIRONMENT_ID, type OperatorToken, ROLES, type Role } from '#contracts';
 import { ActionsTh, Badge, CodeBlock, Panel, SelectField, Table, Td, Th } from '../../ui';
 import { AccessSection } from './access-section';
-import { AccessStatus, LastUsed } from './access-status';
+import { AccessStatus, LastUsed, LastUsedLine, PhoneLine } from './access-status';
 import { CreateAccess } from './create-access';
 import { RevokeButton } from './revoke-button';
 
@@ -66,6 +66,9 @@ function CreateOperator({ onCreated }: { onCreated: (secret: string) => void }) 
   );
 }
 
+const tenantsOf = ({ tenant_ids }: OperatorToken): string =>
+  tenant_ids.includes('*') ? 'All' : tenant_ids.join(', ');
+
 function OperatorTable({ operators }: { operators: readonly OperatorToken[] }) {
   return (
     <Panel title="Operators" bodyClassName="">
@@ -89,13 +92,13 @@ function OperatorTable({ operators }: { operators: readonly OperatorToken[] }) {
                 <span className="block font-mono font-normal text-muted text-xs md:hidden">
                   {operator.prefix}…
                 </span>
+                <PhoneLine>Tenants: {tenantsOf(operator)}</PhoneLine>
+                <LastUsedLine atMs={operator.last_used_at_ms} />
               </Td>
               <Td>
                 <Badge tone={operator.role === 'admin' ? 'accent' : 'neutral'}>{operator.role}</Badge>
               </Td>
-              <Td className="max-w-40 truncate max-md:hidden">
-                {operator.tenant_ids.includes('*') ? 'All' : operator.tenant_ids.join(', ')}
-              </Td>
+              <Td className="max-w-40 truncate max-md:hidden">{tenantsOf(operator)}</Td>
               <Td className="font-mono text-xs whitespace-nowrap max-md:hidden">{operator.prefix}…</Td>
               <Td className="whitespace-nowrap max-md:hidden">
                 <LastUsed atMs={operator.last_used_at_ms} />
