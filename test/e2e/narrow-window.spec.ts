@@ -311,3 +311,17 @@ test('on a phone operators and agent keys say below the name what has no column 
   await checkEveryLook(page, 'agent-keys-table');
   await page.context().close();
 });
+
+test('at 1440 px the list of sessions shows a tool of fifteen letters whole', async () => {
+  await gateway.ingest(
+    buildDecisionLog({
+      meta: { trace_id: 'tool-1', session_id: 'runs-tests', timestamp: new Date().toISOString() },
+      action: { status: 'success', tool_call: 'shell.run_tests' },
+    } as never),
+  );
+  const page = await openAs(browser, gateway, 'ana', '/?q=runs-tests');
+  await page.setViewportSize({ width: 1440, height: 900 });
+  const tool = page.getByTestId('session-row').getByText('shell.run_tests', { exact: true });
+  await expect.poll(() => tool.evaluate((it: any) => it.scrollWidth <= it.clientWidth)).toBe(true);
+  await page.context().close();
+});
