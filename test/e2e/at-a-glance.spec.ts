@@ -180,7 +180,8 @@ test('on a phone the audit says of each entry what it concerns and what came of 
   for (const size of [SIZES.phone, SIZES.desktop]) {
     await page.setViewportSize(size);
     for (const [at, concerning, outcome] of [
-      [0, 'the-agent-of-all-northern-warehouses-0001: ', 'ok'],
+      [0, 'the-agent-of-all-northern-warehouses-0001', 'ok'],
+      [0, 'Costs too much, as was agreed with everybody on the night shift', 'ok'],
       [1, 'a-question', 'already_paused'],
       [2, 'a-question', 'ok'],
     ] as const) {

@@ -140,3 +140,20 @@ test('what repeats is marked on both sides, and what does not on neither', async
   await earlier.first().getByText('+1').waitFor();
   await page.context().close();
 });
+
+test('the audit leads from the stop to the incident and to the agent, in words', async () => {
+  const page = await openAs(browser, gateway, 'ana', '/settings?section=audit');
+  const row = page.getByTestId('audit-row').filter({ hasText: 'agent.deactivate' });
+  for (const size of [SIZES.phone, SIZES.desktop]) {
+    await page.setViewportSize(size);
+    await row.getByRole('link', { name: AGENT }).waitFor();
+    expect(await row.getByText(/inc_/).filter({ visible: true }).count()).toBe(0);
+  }
+  await checkEveryLook(page, 'audit-of-a-stop');
+  await row.getByRole('link', { name: 'See the incident' }).click();
+  await page.getByTestId('evidence').first().waitFor();
+  await page.goBack();
+  await row.getByRole('link', { name: AGENT }).click();
+  await page.waitForURL((url) => url.pathname === `/agents/${AGENT}`);
+  await page.context().close();
+});

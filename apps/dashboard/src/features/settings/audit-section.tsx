@@ -1,6 +1,5 @@
 /** Who did what: append-only, chained by hashes, to read, to check and to take away. */
 import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { Download, ShieldAlert, ShieldCheck } from 'lucide-react';
 import { Fragment, useState } from 'react';
 import type { AuditEntry, AuditVerification, Page } from '#contracts';
@@ -10,7 +9,6 @@ import {
   Button,
   Callout,
   CodeBlock,
-  CutMiddle,
   EmptyState,
   ListFoot,
   Panel,
@@ -21,7 +19,7 @@ import {
   Td,
   Th,
 } from '../../ui';
-import { auditSummary } from './audit-summary';
+import { AuditConcerning } from './audit-concerning';
 
 const PAGE_ROWS = 50;
 
@@ -154,12 +152,12 @@ function AuditTable({ entries }: { entries: readonly AuditEntry[] }) {
                 </button>
                 {/* On a phone there is no room for columns of their own. */}
                 <div className="mt-0.5 flex flex-col items-start gap-1 text-muted [overflow-wrap:anywhere] md:hidden">
-                  <Concerning entry={entry} />
+                  <AuditConcerning entry={entry} />
                   <Outcome entry={entry} />
                 </div>
               </Td>
-              <Td className="max-w-64 truncate text-muted max-md:hidden">
-                <Concerning entry={entry} />
+              <Td className="max-w-64 text-muted max-md:hidden">
+                <AuditConcerning entry={entry} />
               </Td>
               <Td className="max-md:hidden">
                 <Outcome entry={entry} />
@@ -176,20 +174,6 @@ function AuditTable({ entries }: { entries: readonly AuditEntry[] }) {
         ))}
       </tbody>
     </Table>
-  );
-}
-
-function Concerning({ entry }: { entry: AuditEntry }) {
-  if (!entry.session_id) return auditSummary(entry);
-  return (
-    <Link
-      to="/sessions/$sessionId"
-      params={{ sessionId: entry.session_id }}
-      title={entry.session_id}
-      className="max-w-full font-mono hover:text-accent hover:underline"
-    >
-      <CutMiddle text={entry.session_id} charsMax={24} />
-    </Link>
   );
 }
 
