@@ -191,7 +191,7 @@ test('on a phone the audit says of each entry what it concerns and what came of 
     }
   }
   await page.setViewportSize(SIZES.phone);
-  expect(await sides(page.getByRole('table'))).toEqual([]);
+  await expect.poll(() => sides(page.getByRole('table'))).toEqual([]);
   await checkEveryLook(page, 'audit-entries');
   await page.context().close();
 });
