@@ -18,11 +18,8 @@ import { refused } from '../refusals.js';
 import type { Step } from '../step.js';
 import { carriedKeys, queryKey } from '../upstreams/carried-keys.js';
 import { grantsKey } from '../upstreams/key-grants.js';
-import {
-  type UpstreamDirectory,
-  type UpstreamTarget,
-  variableName,
-} from '../upstreams/upstream-directory.js';
+import { pathBelow } from '../upstreams/path-below.js';
+import { type UpstreamDirectory, variableName } from '../upstreams/upstream-directory.js';
 
 export interface IdentifyParts {
   /** @see Authenticator.agent */
@@ -82,21 +79,6 @@ export const identifyStep = ({ authenticate, agentFor, upstreams }: IdentifyPart
     return undefined;
   },
 });
-
-/** A version that stands again right behind itself: in the base URL, and from an SDK that puts it there itself. */
-const VERSION_TWICE = /^(\/v\d+(?:beta|alpha)?\d*)\1+(?=\/|$)/;
-
-/**
- * Base URLs of OpenAI's kind end in their version, and so does ours (`/proxy/<name>/v1`): the caller's `/v1` stands for
- * the upstream's own. The others' SDKs put the version in themselves.
- */
-function pathBelow({ kind, basePath }: UpstreamTarget, given: string): string {
-  const path = given.replace(VERSION_TWICE, '$1');
-  const doubled = kind === 'openai' ? '/v1' : (/\/v\d+(?:beta|alpha)?\d*$/.exec(basePath)?.[0] ?? null);
-  return doubled !== null && (path === doubled || path.startsWith(`${doubled}/`))
-    ? path.slice(doubled.length)
-    : path;
-}
 
 /**
  * A page, a frame, a script, a worker: what a browser fetches in order to use it, with no program asking. The
