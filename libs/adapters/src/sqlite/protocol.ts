@@ -168,7 +168,7 @@ export type RoomAsked = 'ordinary' | 'command' | 'freeing';
 
 const COMMAND_CALLS: ReadonlySet<string> = new Set<WriteCallName>([
   'commitControl',
-  'commitDocuments',
+  'commitAudited',
   'appendIncident',
   'saveSettings',
   'saveAgentKey',

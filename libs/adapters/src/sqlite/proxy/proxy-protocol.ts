@@ -144,6 +144,8 @@ export interface ProxyWriteCalls {
   saveDelivery(delivery: AlertDelivery): number;
   /** What is both saved and deleted is gone. */
   commitDocuments(write: RawDocumentWrite): void;
+  /** The same where the audit has a line of it: what an operator did, or what stopped an agent. */
+  commitAudited(write: RawDocumentWrite): void;
 }
 
 export interface ProxyReadCalls {

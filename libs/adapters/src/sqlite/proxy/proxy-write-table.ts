@@ -70,6 +70,10 @@ export class ProxyWriteTable implements ProxyWriteCalls {
     for (const draft of audit) this.#audit.append(draft);
   }
 
+  commitAudited(write: RawDocumentWrite): void {
+    this.commitDocuments(write);
+  }
+
   #closeIncidents(reactivated: AgentReactivation): void {
     this.#sql
       .prepare(

@@ -53,8 +53,11 @@ describe('SqliteProxyStore', () => {
       store.appendCalls(calls(9)),
       steps.appendSteps([buildStepRow()]),
       store.appendCalls(calls(4)),
+      store.commitDocuments({
+        saved: [{ tenant_id: 'default', kind: 'continued_answer', id: 'a', body: 1, updated_at_ms: 1 }],
+      }),
     ]);
-    expect(commits()).toMatchObject([{ rowCount: 14 }]);
+    expect(commits()).toMatchObject([{ rowCount: 15 }]);
   });
 
   it('keeps documents and what the audit says of them, or neither', async () => {

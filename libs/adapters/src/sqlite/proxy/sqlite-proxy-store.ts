@@ -149,7 +149,8 @@ export class SqliteProxyStore implements ProxyStore {
   async commitDocuments(write: DocumentWrite): Promise<void> {
     const { saved = [], deleted = [], reactivated = null, audit = [] } = write;
     const rows = saved.map((document) => ({ ...document, body: JSON.stringify(document.body ?? null) }));
-    await this.#database.pump.call('commitDocuments', [{ saved: rows, deleted, reactivated, audit }]);
+    const name = audit.length > 0 ? 'commitAudited' : 'commitDocuments';
+    await this.#database.pump.call(name, [{ saved: rows, deleted, reactivated, audit }]);
   }
 
   async documents(kind: DocumentKind): Promise<StoredDocument[]> {
