@@ -35,7 +35,7 @@ const strongerMode = (a: ControlMode, b: ControlMode): ControlMode =>
 /** @param b may lack members, where an earlier version saved it */
 export const isSameControl = (a: ControlView, b: ControlView): boolean =>
   (Object.keys(a) as (keyof ControlView)[]).every(
-    (name) => JSON.stringify(a[name]) === JSON.stringify(b[name]),
+    (name) => a[name] === b[name] || JSON.stringify(a[name]) === JSON.stringify(b[name]),
   );
 
 /** What a row takes from a call. */

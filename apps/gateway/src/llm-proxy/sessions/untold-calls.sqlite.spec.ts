@@ -120,6 +120,19 @@ test('a session that was quiet long before the process died is not looked at', a
   expect(await rowOf('long ago')).toBeUndefined();
 });
 
+test('the calls of a tenant that was quiet long before the process died are not read: a start would take as long as there are tenants', async () => {
+  const asked: string[] = [];
+  const read = calls.calls.bind(calls);
+  calls.calls = (filter) => {
+    asked.push(filter.tenant_id);
+    return read(filter);
+  };
+  await calls.appendCalls([called()]);
+  await calls.appendCalls([called({ started_at_ms: DIED_MS - 300 * MINUTE_MS }, 'quiet')]);
+  await recovered();
+  expect(new Set(asked)).toEqual(new Set(['default']));
+});
+
 test('a cost that nobody knows stays unknown', async () => {
   await calls.appendCalls([called({ call_id: 'told' }), called({ cost_usd: null })]);
   await store.appendSteps([stepped('told', 0.001)]);

@@ -16,7 +16,7 @@ import {
   USED_DECISIONS,
 } from '#contracts';
 import { toMicroUsd } from '#domain/policy';
-import { type Clock, DAY_MS } from '#kernel';
+import { type Clock, DAY_MS, HOUR_MS } from '#kernel';
 import type { SessionRegistry } from '../../decision-log/session-registry.js';
 
 /** Before the end of a tenant's latest call: longer than a step waits for its tools, and then for its row. */
@@ -28,6 +28,8 @@ const SESSION_CALLS_MAX = 10_000;
 const PAGE_CALLS = 500;
 /** A tenant without a session in memory is known by what it spent. */
 const SPENT_WITHIN_MS = DAY_MS;
+/** Of a tenant that was silent for so long before the process died every step is stored; what was spent is known by the hour. */
+const QUIET_MS = 2 * HOUR_MS;
 
 export interface UntoldCallsParts {
   store: Pick<ProxyStore, 'calls' | 'spendByAgent'>;
@@ -37,14 +39,22 @@ export interface UntoldCallsParts {
 
 /** After the rows are read, before the first call. Rejects as the store does. */
 export async function tellUntoldCalls(parts: UntoldCallsParts): Promise<void> {
-  const tenantIds = new Set<string>();
+  /** By tenant, when something of it was seen last, to the hour. */
+  const seenMs = new Map<string, number>();
+  const see = (tenantId: string, atMs: number) =>
+    seenMs.set(tenantId, Math.max(seenMs.get(tenantId) ?? 0, atMs));
   const reporters = new Set<string>();
   for (const [key, view] of parts.sessions.entries()) {
-    tenantIds.add(tenantIdOf(key));
+    see(tenantIdOf(key), view.last_seen_ms);
     if (isReported(view)) reporters.add(reporterKey(tenantIdOf(key), view.agent_id));
   }
-  for (const { tenant_id } of await parts.store.spendByAgent(parts.clock.nowMs() - SPENT_WITHIN_MS))
-    tenantIds.add(tenant_id);
+  for (const { tenant_id, hour_ms } of await parts.store.spendByAgent(parts.clock.nowMs() - SPENT_WITHIN_MS))
+    see(tenant_id, hour_ms);
+  let latestMs = 0;
+  for (const atMs of seenMs.values()) latestMs = Math.max(latestMs, atMs);
+  const tenantIds = [...seenMs.keys()].filter(
+    (tenantId) => latestMs - (seenMs.get(tenantId) ?? 0) <= QUIET_MS,
+  );
   for (const tenantId of tenantIds)
     for (const call of await latestOfSessions(parts, tenantId)) {
       if (!reporters.has(reporterKey(tenantId, call.agent_id))) await tell(parts, tenantId, call);
