@@ -148,13 +148,7 @@ export class ProxyEvents {
 
   /** Counted each time, logged once a minute per guard. */
   failedOpen(site: string, error: unknown): void {
-    this.countFailOpen(site);
-    const untold_count = this.#lines.untoldAt(site);
-    if (untold_count === null) return;
-    this.#logger.error(
-      { event: 'fail_open', site, untold_count, err: error },
-      'a guard failed; calls go on without it',
-    );
+    this.#failedOpenFor({ site }, error, 'a guard failed; calls go on without it');
   }
 
   /** Sites' `rate_limiter` by what was wrong, since the start. */
@@ -166,11 +160,15 @@ export class ProxyEvents {
   limiterFailedOpen(error: unknown): void {
     const site = 'rate_limiter';
     const reason = error instanceof RedisFailure ? error.reason : 'error';
-    this.countFailOpen(site);
     this.#limiterCounts.set(reason, (this.#limiterCounts.get(reason) ?? 0) + 1);
-    const untold_count = this.#lines.untoldAt(`${site} ${reason}`);
-    if (untold_count === null) return;
-    this.#logger.error({ event: 'fail_open', site, reason, untold_count, err: error }, LIMITER_LINES[reason]);
+    this.#failedOpenFor({ site, reason }, error, LIMITER_LINES[reason]);
+  }
+
+  #failedOpenFor(cause: { site: string; reason?: LimiterFailure }, error: unknown, text: string): void {
+    this.countFailOpen(cause.site);
+    const untold_count = this.#lines.untoldAt(Object.values(cause).join(' '));
+    if (untold_count !== null)
+      this.#logger.error({ event: 'fail_open', ...cause, untold_count, err: error }, text);
   }
 
   failedClosed(site: string, callId: string, error: unknown): void {
