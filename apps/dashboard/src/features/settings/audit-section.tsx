@@ -141,12 +141,13 @@ function AuditTable({ entries }: { entries: readonly AuditEntry[] }) {
               <Td className="max-w-28 truncate font-medium" title={`${entry.operator_id}, ${entry.role}`}>
                 {entry.operator_id}
               </Td>
-              <Td>
+              {/* On a phone it has the room that the others leave, and no more: what it holds is cut or wrapped. */}
+              <Td className="max-md:w-full max-md:max-w-0">
                 <button
                   type="button"
                   aria-expanded={openSeq === entry.seq}
                   onClick={() => setOpenSeq(openSeq === entry.seq ? null : entry.seq)}
-                  className="font-mono text-accent hover:underline"
+                  className="max-w-full text-left font-mono text-accent [overflow-wrap:anywhere] hover:underline"
                 >
                   {entry.action}
                 </button>
