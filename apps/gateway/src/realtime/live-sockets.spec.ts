@@ -7,10 +7,13 @@ import { LiveSockets } from './live-sockets.js';
 /** A socket that was let in, on a hub whose snapshots fail while `busy` says so. */
 function connect() {
   const busy = { is: true };
+  /** What a snapshot is waited for with, if with anything. */
+  const reading: { wait?: () => Promise<void> } = {};
   /** Topics, as often as they are followed. */
   const joined: string[] = [];
   const hub = {
     subscribe: async (_tenantId: string, topic: string): Promise<Subscription> => {
+      if (reading.wait) await reading.wait();
       if (busy.is) throw new ObservatoryError('store_busy');
       return { ack: { status: 'ok', kind: 'snapshot', topic, seq: 0, snapshot: [] } as never, rest: null };
     },
@@ -28,13 +31,14 @@ function connect() {
   const socket = Object.assign(new EventEmitter(), {
     data,
     join: (room: string) => joined.push(room),
+    leave: (room: string) => joined.splice(joined.indexOf(room), 1),
   });
   namespace.emit('connection', socket);
   const subscribe = (sessionId: string) =>
     new Promise<SubscribeAck>((settle) => {
       socket.emit('subscribe', { topic: sessionTopic(sessionId) }, settle);
     });
-  return { busy, joined, subscribe };
+  return { busy, joined, reading, subscribe };
 }
 
 it('topics whose snapshots could not be read take none of the places that a socket has', async () => {
@@ -52,5 +56,19 @@ it('of two subscriptions at once one may fail, and the other follows', async () 
   const second = subscribe('s-1');
   expect(await first).toMatchObject({ status: 'error', reason: 'store_busy' });
   expect(await second).toMatchObject({ status: 'ok' });
+  expect(joined).toEqual([`t|${sessionTopic('s-1')}`]);
+});
+
+it('one more subscription, when the first of two at once follows already, leaves the second its answer', async () => {
+  const { busy, joined, reading, subscribe } = connect();
+  busy.is = false;
+  const snapshots: (() => void)[] = [];
+  reading.wait = () => new Promise((read) => snapshots.push(read));
+  const asked = [subscribe('s-1'), subscribe('s-1')];
+  snapshots[0]?.();
+  expect(await asked[0]).toMatchObject({ status: 'ok' });
+  asked.push(subscribe('s-1'));
+  for (const read of snapshots) read();
+  expect((await Promise.all(asked)).map(({ status }) => status)).toEqual(['ok', 'ok', 'ok']);
   expect(joined).toEqual([`t|${sessionTopic('s-1')}`]);
 });

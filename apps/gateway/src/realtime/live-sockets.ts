@@ -160,10 +160,8 @@ export class LiveSockets {
       );
       return;
     }
-    if (isJoined(socket, topic)) {
-      topics.delete(topic);
-      this.#leave(socket, topic);
-    }
+    // Until there is a newer snapshot nothing is to build on; another that is under way goes on.
+    if (isJoined(socket, topic)) this.#leave(socket, topic);
     // Of several at once the first that is ready joins, and each has its own answer.
     const following = topics.get(topic) ?? { subscribingCount: 0 };
     topics.set(topic, following);
