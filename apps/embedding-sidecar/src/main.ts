@@ -38,12 +38,14 @@ async function main(args: readonly string[]): Promise<void> {
       await sidecar?.stop();
       end(exitCode);
     };
+    let isSignalled = false;
     for (const signal of SIGNALS) {
       process.on(signal, () => {
         // Ctrl-C, and the end of a terminal, reach the whole group; a child leaves the decision to its parent.
         if (isChild && signal !== 'SIGTERM') return;
-        // A second one is from an impatient operator, and ends it at once.
-        if (isStopping) process.exit(1);
+        // A second signal is from an impatient operator, and ends it at once; one that comes after the pipe's end is not.
+        if (isSignalled) process.exit(1);
+        isSignalled = true;
         void stop(signal, 0);
       });
     }
