@@ -47,5 +47,7 @@ export const agentViewSchema = z.object({
   held_since_ms: z.number().nullable(),
   /** Latest incident that nobody has reactivated yet. */
   open_incident_id: z.string().nullable(),
+  /** Its calls also reach another gateway, where nothing that is done here holds: no pause, no stop. Known with `REDIS_URL` alone. */
+  is_split: z.boolean(),
 });
 export type AgentView = z.infer<typeof agentViewSchema>;

@@ -16,6 +16,7 @@ export * from './llm-cache.js';
 export * from './llm-call.js';
 export * from './llm-canonical.js';
 export * from './llm-content.js';
+export * from './ports/agent-homes.js';
 export * from './ports/live-publisher.js';
 export * from './ports/llm-cache.js';
 export * from './ports/proxy-store.js';

@@ -13,6 +13,7 @@ import {
   type SecretBox,
   type SpanSink,
   type SystemView,
+  splitAgentScope,
   TOPICS,
   wasRefused,
 } from '#contracts';
@@ -38,6 +39,7 @@ import { agentStanding, policyBar, upstreamStanding } from './agents/agent-stand
 import { AgentViews } from './agents/agent-views.js';
 import { subjectOf } from './agents/alert-subject.js';
 import { IncidentDesk } from './agents/incident-desk.js';
+import { SplitAgents } from './agents/split-agents.js';
 import { ANSWER_BYTES_MAX } from './answers/answer-room.js';
 import { ownOriginOf } from './answers/own-addresses.js';
 import { CallLog } from './calls/call-log.js';
@@ -99,6 +101,7 @@ export class LlmProxyArea {
   readonly log: CallLog;
   readonly feed: StepFeed;
   readonly #activity: AgentActivity;
+  readonly #split: SplitAgents;
   readonly #client: UpstreamClient;
   readonly #bodyBytes: FairShare;
   readonly #answerBytes: FairShare;
@@ -122,6 +125,7 @@ export class LlmProxyArea {
       windows: () => this.#windows.counts().windows,
       waitingRows: () => this.log.waitingCount,
       bodyBytes: () => this.#bodyBytes.taken,
+      split: () => this.#split.count,
       forgotten: () => this.#forgotten(),
     });
     this.#events = events;
@@ -188,11 +192,21 @@ export class LlmProxyArea {
       nowMs: () => clock.nowMs(),
     });
     this.#earlierUse = new EarlierUse({ store: proxyStore, log: this.log, caps: this.#caps, clock });
+    this.#split = new SplitAgents({
+      homes: parts.limits.homes,
+      clock: steadyClock,
+      onChanged: (scope, isSplit) => {
+        const { tenantId, agentId } = splitAgentScope(scope);
+        this.views.touch(tenantId, agentId);
+        if (isSplit) events.agentSplit(tenantId, agentId);
+      },
+    });
     this.views = new AgentViews({
       agents: this.agents,
       activity: this.#activity,
       windows: this.#windows,
       held: this.held,
+      split: this.#split,
       live,
     });
     this.#steps = new StepDelivery((count, error) => events.stepsRefused(count, error));
@@ -357,6 +371,7 @@ export class LlmProxyArea {
     hub.provideSnapshot(TOPICS.agents, (tenantId) => this.views.list(tenantId));
     hub.provideSnapshot(TOPICS.incidents, (tenantId) => this.incidents.snapshot(tenantId));
     this.views.start();
+    this.#split.start();
     this.feed.start();
     this.budgets.noteAll();
   }
@@ -364,6 +379,7 @@ export class LlmProxyArea {
   /** After the last call: what was recorded is written. A call that the client still has ends with it. Never rejects. */
   async stop(): Promise<void> {
     this.views.stop();
+    this.#split.stop();
     await this.#client.close();
     this.feed.stop();
     await this.#steps.settled();
@@ -372,6 +388,7 @@ export class LlmProxyArea {
   }
 
   #began(call: ProxyCall): void {
+    this.#split.noteCall(call.scope);
     this.views.touch(call.tenantId, call.agentId);
     const { alerts, clock } = this.#parts;
     alerts.note({ kind: 'call_began', ...subjectOf(call), at_ms: clock.nowMs() });

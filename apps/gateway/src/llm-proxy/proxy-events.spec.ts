@@ -16,6 +16,7 @@ it('tells how often a guard forgot what it knew for want of room, by guard', asy
     windows: none,
     waitingRows: none,
     bodyBytes: none,
+    split: none,
     forgotten: () => forgotten,
   });
   const told = async () =>
@@ -39,6 +40,7 @@ it('counts calls by the upstreams that every tenant knows, and what tenants have
     windows: none,
     waitingRows: none,
     bodyBytes: none,
+    split: none,
     forgotten: () => ({}),
   });
   for (const upstream of [
@@ -68,6 +70,7 @@ it('[6-] tells why limits were not enforced, each reason once a minute, an error
     windows: none,
     waitingRows: none,
     bodyBytes: none,
+    split: none,
     forgotten: () => ({}),
   });
   const fail = () => {

@@ -17,6 +17,7 @@ export interface ProxyGauges {
   windows: () => number;
   waitingRows: () => number;
   bodyBytes: () => number;
+  split: () => number;
   /** What guards forgot for want of room since the start, by guard. */
   forgotten: () => Readonly<Record<string, number>>;
 }
@@ -115,6 +116,7 @@ export class ProxyEvents {
       });
     gauge('proxy_held_calls', 'Calls that wait for an operator now.', gauges.held);
     gauge('kill_switch_windows', 'Windows of the kill switch in memory.', gauges.windows);
+    gauge('split_agents', 'Agents whose calls reach another gateway on the same Redis, too.', gauges.split);
     gauge('proxy_waiting_rows', 'Calls not yet handed to the store.', gauges.waitingRows);
     gauge(
       'proxy_body_bytes',
@@ -192,6 +194,16 @@ export class ProxyEvents {
       },
       'the kill switch stopped an agent',
     );
+  }
+
+  /** Logged once a minute, however many are. */
+  agentSplit(tenantId: string, agentId: string): void {
+    const untold_count = this.#lines.untoldAt('agent_split');
+    if (untold_count !== null)
+      this.#logger.warn(
+        { event: 'agent_split', tenant_id: tenantId, agent_id: agentId, untold_count },
+        'calls of an agent reach this gateway and another one: what is paused or stopped here goes on there; let the balancer choose by agent',
+      );
   }
 
   incidentUnsaved(incidentId: string, error: unknown): void {

@@ -13,5 +13,6 @@ export {
   RedisPromptHistory,
   type RedisPromptHistoryOptions,
 } from './prompt-history/redis-prompt-history.js';
+export { RedisAgentHomes, type RedisAgentHomesOptions } from './redis-agent-homes.js';
 export { RedisFailure, type RedisFailureReason } from './redis-failure.js';
 export { RedisRateLimiter, type RedisRateLimiterOptions } from './redis-rate-limiter.js';

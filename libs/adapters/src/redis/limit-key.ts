@@ -16,12 +16,12 @@ export function limitKey({ key, kind, startMs }: Place): string {
   const end = key.lastIndexOf('\0');
   const owner = end === -1 ? key : key.slice(0, end);
   const name = end === -1 ? '' : key.slice(end + 1);
-  const place = `${PREFIX}{${escaped(owner)}}:${escaped(name)}`;
+  const place = `${PREFIX}{${escapedForKey(owner)}}:${escapedForKey(name)}`;
   return `${place}:${kind === 'calendar' ? startMs : 'slots'}`;
 }
 
 /** What would end the hash tag, or make two owners look alike; ids may hold anything. */
-const escaped = (text: string): string =>
+export const escapedForKey = (text: string): string =>
   SPECIAL.test(text) ? text.replaceAll(SPECIALS, (char) => `%${char.charCodeAt(0).toString(16)}`) : text;
 
 const SPECIAL = /[%{}:\0]/;

@@ -31,6 +31,7 @@ import { LatestRefusal } from './latest-refusal';
 import { PolicyPanel } from './policy-panel';
 import { ReactivateButton } from './reactivate-button';
 import { isKilled } from './select-agents';
+import { SplitNote } from './split-agent';
 import { StoppedBy } from './stopped-by';
 import { useAgent } from './use-agent';
 
@@ -101,6 +102,7 @@ function AgentHeader({ agent }: { agent: AgentView }) {
           <StoppedBy agent={agent} />
         </p>
       )}
+      <SplitNote agent={agent} />
       <LatestRefusal agent={agent} />
       <dl className="flex flex-wrap gap-x-6 gap-y-1 text-xs">
         <FactInLine name="Calls/min">{formatCount(Math.round(agent.calls_per_minute))}</FactInLine>

@@ -9,6 +9,7 @@ import { AgentState, HeldBadge } from './agent-state';
 import { LastCall } from './last-call';
 import { policySummary } from './policy-summary';
 import { isKilled } from './select-agents';
+import { SplitBadge } from './split-agent';
 
 const cell = 'border-line border-b px-3';
 /** The bar under a figure does not lift it above the other figures of its row. */
@@ -47,6 +48,7 @@ export const AgentRow = memo(function AgentRow({ agent, rowIndex, heightPx }: Ag
             <CutMiddle text={agent.agent_id} />
           </Link>
           <HeldBadge agent={agent} />
+          <SplitBadge agent={agent} />
           <IncidentLink agent={agent} />
         </div>
         <PolicyLine agent={agent} />
@@ -99,6 +101,7 @@ export const AgentCard = memo(function AgentCard({ agent }: { agent: AgentView }
         </Link>
         <span className="ml-auto flex shrink-0 items-center gap-1.5">
           <IncidentLink agent={agent} />
+          <SplitBadge agent={agent} />
           <HeldBadge agent={agent} />
           <AgentState agent={agent} />
         </span>

@@ -41,6 +41,7 @@ export function buildAgent(agent_id: string, over: Partial<AgentView> = {}): Age
     held_call_count: 0,
     held_since_ms: null,
     open_incident_id: null,
+    is_split: false,
     ...over,
   };
 }

@@ -17,6 +17,7 @@ import {
 } from '../../ui';
 import { LatestRefusal } from '../agents/latest-refusal';
 import { isKilled } from '../agents/select-agents';
+import { SplitNote } from '../agents/split-agent';
 import { StoppedBy } from '../agents/stopped-by';
 import { ControlBadge, ModeLabel } from '../hitl-console/control-badge';
 import {
@@ -73,6 +74,7 @@ export function InspectHeader({ session }: { session: SessionView }) {
       </div>
       <HeldBy session={session} />
       {stopped !== null && agent ? <WhyStopped agent={agent} /> : null}
+      {agent && !session.ended ? <SplitNote agent={agent} namesAgent /> : null}
       <dl className="flex flex-wrap gap-x-6 gap-y-1 text-xs">
         <FactInLine name="Agent">
           <bdi>{session.agent_id}</bdi> <bdi className="text-muted">{session.agent_type}</bdi>

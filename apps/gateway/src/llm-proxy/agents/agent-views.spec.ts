@@ -26,6 +26,7 @@ beforeEach(() => {
     },
     windows: { highestScores: () => new Map() },
     held: { of: () => [] },
+    split: { isSplit: () => false },
     live: { publish: (_tenant: string, _topic: string, view: AgentView) => published.push(view) },
   } as unknown as AgentViewsParts);
   activity.begin(SCOPE);

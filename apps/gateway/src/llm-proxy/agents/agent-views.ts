@@ -13,6 +13,7 @@ import { MINUTE_MS } from '#kernel';
 import type { HeldCalls } from '../calls/held-calls.js';
 import type { AgentActivity } from './agent-activity.js';
 import type { AgentDirectory } from './agent-directory.js';
+import type { SplitAgents } from './split-agents.js';
 import { agentOfWindow } from './window-key.js';
 
 /** One view per changed agent and interval. */
@@ -27,6 +28,7 @@ export interface AgentViewsParts {
   activity: AgentActivity;
   windows: Pick<KillSwitchWindows, 'highestScores'>;
   held: HeldCalls;
+  split: Pick<SplitAgents, 'isSplit'>;
   live: LivePublisher;
 }
 
@@ -95,7 +97,7 @@ export class AgentViews {
   }
 
   #view(tenantId: string, agentId: string, scores: ReadonlyMap<string, number>): AgentView {
-    const { agents, activity, held } = this.#parts;
+    const { agents, activity, held, split } = this.#parts;
     const scope = agentScope(tenantId, agentId);
     const policy = agents.policy(scope);
     const { lastCallMs, callsPerMinute, errorRate, refusalRate, latestRefusal, runningCount } =
@@ -126,6 +128,7 @@ export class AgentViews {
       held_call_count: heldCalls.length,
       held_since_ms: heldCalls[0]?.since_ms ?? null,
       open_incident_id: agents.openIncidentId(scope),
+      is_split: split.isSplit(scope),
     };
   }
 

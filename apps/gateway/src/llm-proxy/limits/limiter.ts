@@ -1,6 +1,6 @@
 /** The store of limits: in this process, or in Redis where several gateways share one. */
 import type { Logger } from 'pino';
-import type { RateLimiter } from '#contracts';
+import type { AgentHomes, RateLimiter } from '#contracts';
 import { MemoryRateLimiter } from '#domain/policy';
 import { type Clock, LinePace, steadyClock } from '#kernel';
 
@@ -8,6 +8,8 @@ export interface LimiterLink {
   limiter: RateLimiter;
   /** False: it lives in this process. */
   isShared: boolean;
+  /** In the same store; null: it is not shared. */
+  homes: AgentHomes | null;
   /** The shared store answers now, and was asked. Never rejects. */
   isConnected(): Promise<boolean>;
   /**
@@ -33,11 +35,12 @@ export async function openLimiter(
     return {
       limiter: new MemoryRateLimiter({ clock }),
       isShared: false,
+      homes: null,
       isConnected: async () => false,
       onReady: () => {},
       close: async () => {},
     };
-  const { connectRedisAt, RedisRateLimiter } = await import('#adapters/redis');
+  const { connectRedisAt, RedisAgentHomes, RedisRateLimiter } = await import('#adapters/redis');
   // Redis that is away says so with every attempt.
   const lines = new LinePace<'redis_failed'>(steadyClock);
   const connection = connectRedisAt(redisUrls, {
@@ -56,9 +59,12 @@ export async function openLimiter(
       link.onReady();
     },
   });
+  const { client } = connection;
+  const own = { client, gatewayId: await gatewayId() };
   const link: LimiterLink = {
-    limiter: new RedisRateLimiter({ client: connection.client, gatewayId: await gatewayId() }),
+    limiter: new RedisRateLimiter(own),
     isShared: true,
+    homes: new RedisAgentHomes(own),
     isConnected: () => connection.answers(),
     onReady: () => {},
     close: () => connection.quit(),

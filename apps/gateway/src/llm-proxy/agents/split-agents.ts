@@ -1,0 +1,94 @@
+/**
+ * Agents whose calls reach another gateway too, of those that share one Redis. Sessions, pauses and stops belong to one gateway:
+ * an agent that a balancer sends to two of them in turns goes on at the other while an operator believes that it waits.
+ *
+ * One move from gateway to gateway is a deployment; several within a short time are a balancer that takes turns.
+ */
+import { type AgentHomes, type AgentScope, splitAgentScope } from '#contracts';
+import { FairLru, MINUTE_MS, type SteadyClock } from '#kernel';
+
+const LOOK_INTERVAL_MS = 5_000;
+const MOVES_MIN = 2;
+/** Two moves that lie further apart have nothing to do with each other; one that is split is so until it has stayed for as long. */
+const MOVES_WITHIN_MS = 5 * MINUTE_MS;
+/** Agents asked about at a look; those that call beyond them are at a later one. */
+const LOOK_COUNT_MAX = 1_000;
+/** Agents that have moved lately, over all tenants. */
+const MOVED_COUNT_MAX = 10_000;
+
+export interface SplitAgentsParts {
+  /** Null: no other gateway is known of, and none is split. */
+  homes: AgentHomes | null;
+  clock: SteadyClock;
+  onChanged: (scope: AgentScope, isSplit: boolean) => void;
+}
+
+export class SplitAgents {
+  readonly #parts: SplitAgentsParts;
+  /** Have called since the last look. */
+  readonly #called = new Set<AgentScope>();
+  /** How often each has come here from another gateway. */
+  readonly #moves: FairLru<AgentScope, number>;
+  #splitCount = 0;
+  #isAsking = false;
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(parts: SplitAgentsParts) {
+    this.#parts = parts;
+    this.#moves = new FairLru({
+      countMax: MOVED_COUNT_MAX,
+      idleMs: MOVES_WITHIN_MS,
+      clock: parts.clock,
+      onEvict: (scope, count) => {
+        if (count >= MOVES_MIN) this.#change(scope, false);
+      },
+    });
+  }
+
+  get count(): number {
+    return this.#splitCount;
+  }
+
+  start(): void {
+    if (this.#parts.homes !== null)
+      this.#timer = setInterval(() => void this.look(), LOOK_INTERVAL_MS).unref();
+  }
+
+  stop(): void {
+    if (this.#timer !== null) clearInterval(this.#timer);
+  }
+
+  /** Of every call. */
+  noteCall(scope: AgentScope): void {
+    if (this.#parts.homes !== null && this.#called.size < LOOK_COUNT_MAX) this.#called.add(scope);
+  }
+
+  isSplit(scope: AgentScope): boolean {
+    return (this.#moves.peek(splitAgentScope(scope).tenantId, scope) ?? 0) >= MOVES_MIN;
+  }
+
+  /** Never rejects: that Redis is away is the limiter's to tell. One question at a time, so that one that hangs is asked no more. */
+  async look(): Promise<void> {
+    this.#moves.evictIdle();
+    const { homes } = this.#parts;
+    if (homes === null || this.#isAsking || this.#called.size === 0) return;
+    const scopes = [...this.#called];
+    this.#called.clear();
+    this.#isAsking = true;
+    const hasMoved = await homes.claim(scopes).catch(() => []);
+    this.#isAsking = false;
+    for (const [at, scope] of scopes.entries()) if (hasMoved[at]) this.#noteMove(scope);
+  }
+
+  #noteMove(scope: AgentScope): void {
+    const { tenantId } = splitAgentScope(scope);
+    const count = (this.#moves.get(tenantId, scope) ?? 0) + 1;
+    this.#moves.set(tenantId, scope, count);
+    if (count === MOVES_MIN) this.#change(scope, true);
+  }
+
+  #change(scope: AgentScope, isSplit: boolean): void {
+    this.#splitCount += isSplit ? 1 : -1;
+    this.#parts.onChanged(scope, isSplit);
+  }
+}
