@@ -10,7 +10,7 @@ const WAITING_SESSIONS_MAX = 100;
 
 /** What is known of a session's latest semantic loop. */
 interface SemanticLoop {
-  at_ms: number;
+  steadyMs: number;
   /** Null: people heard of it before a restart. */
   figures: SemanticLoopFact | null;
 }
@@ -18,7 +18,7 @@ interface SemanticLoop {
 export class AgentFacts {
   /** Latest call or step; null when only something else was heard of it. */
   seenAtMs: number | null = null;
-  /** The same by the steady clock, as are the two below: who sets the wall clock makes nobody silent. */
+  /** The same by the steady clock, as is all below that says so: who sets the wall clock makes nobody silent and ends no loop. */
   seenSteadyMs = Number.NEGATIVE_INFINITY;
   /** Of that call or step. */
   seenInSessionId: string | null = null;
@@ -34,10 +34,11 @@ export class AgentFacts {
   incident: (AlertEvent & { kind: 'incident' }) | null = null;
   /** The latest semantic loop; null when none was heard of. */
   semanticLoop: SemanticLoopFact | null = null;
+  semanticLoopSteadyMs = Number.NEGATIVE_INFINITY;
   /** When there was one before a restart; null when none is known of. */
-  recalledLoopMs: number | null = null;
+  recalledLoopSteadyMs: number | null = null;
   readonly #semanticLoops = new LoopingSessions<SemanticLoop>();
-  readonly #looping = new LoopingSessions<{ at_ms: number }>();
+  readonly #looping = new LoopingSessions<{ steadyMs: number }>();
   /** In the order in which they asked; no more than there are sessions under control. */
   readonly #waiting = new Set<string>();
   /** Every budget it has; where nothing was heard of them yet, those that refused a call before a restart. */
@@ -45,9 +46,9 @@ export class AgentFacts {
   #isBudgetKnown = false;
 
   /** In the order in which they went into a loop; forgets those unheard of for too long. */
-  loopingSessions(nowMs: number): readonly string[] {
-    this.#looping.forgetIdle(nowMs);
-    return [...this.#looping.heardWithin(LOOP_IDLE_MS_MAX, nowMs).keys()];
+  loopingSessions(nowSteadyMs: number): readonly string[] {
+    this.#looping.forgetIdle(nowSteadyMs);
+    return [...this.#looping.heardWithin(LOOP_IDLE_MS_MAX, nowSteadyMs).keys()];
   }
 
   /** Sessions that wait for a person, in the order in which they asked: of too many the first. */
@@ -61,14 +62,14 @@ export class AgentFacts {
   }
 
   /** Sessions with a semantic loop within that time, in the order in which they had their first. */
-  semanticLoops(windowMs: number, nowMs: number): ReadonlyMap<string, SemanticLoop> {
-    return this.#semanticLoops.heardWithin(windowMs, nowMs);
+  semanticLoops(windowMs: number, nowSteadyMs: number): ReadonlyMap<string, SemanticLoop> {
+    return this.#semanticLoops.heardWithin(windowMs, nowSteadyMs);
   }
 
   /** There was a semantic loop before a restart, and people heard of it in these sessions. */
-  recallLoop(sessionIds: readonly string[], atMs: number): void {
-    this.recalledLoopMs = atMs;
-    for (const sessionId of sessionIds) this.#semanticLoops.note(sessionId, { at_ms: atMs, figures: null });
+  recallLoop(sessionIds: readonly string[], steadyMs: number): void {
+    this.recalledLoopSteadyMs = steadyMs;
+    for (const sessionId of sessionIds) this.#semanticLoops.note(sessionId, { steadyMs, figures: null });
   }
 
   /** The budgets that have refused a call, to be kept. */
@@ -95,8 +96,9 @@ export class AgentFacts {
         return true;
       case 'semantic_loop':
         this.semanticLoop = event;
+        this.semanticLoopSteadyMs = steadyMs;
         if (event.session_id !== null)
-          this.#semanticLoops.note(event.session_id, { at_ms: event.at_ms, figures: event });
+          this.#semanticLoops.note(event.session_id, { steadyMs, figures: event });
         return true;
       case 'spend': {
         const isNews = isRefusalNews(this.#budgets, event);
@@ -113,11 +115,11 @@ export class AgentFacts {
         return true;
       case 'step':
         this.#see(event, steadyMs);
-        return this.#label(event.session_id, !event.ended && event.severity === 'loop', event.at_ms);
+        return this.#label(event.session_id, !event.ended && event.severity === 'loop', steadyMs);
       case 'person':
         return this.#await(event.session_id, event.awaited);
       case 'severity':
-        return this.#label(event.session_id, event.severity === 'loop', event.at_ms);
+        return this.#label(event.session_id, event.severity === 'loop', steadyMs);
     }
   }
 
@@ -144,8 +146,8 @@ export class AgentFacts {
     return true;
   }
 
-  #label(sessionId: string | null, isLooping: boolean, atMs: number): boolean {
+  #label(sessionId: string | null, isLooping: boolean, steadyMs: number): boolean {
     if (sessionId === null) return false;
-    return isLooping ? this.#looping.note(sessionId, { at_ms: atMs }) : this.#looping.delete(sessionId);
+    return isLooping ? this.#looping.note(sessionId, { steadyMs }) : this.#looping.delete(sessionId);
   }
 }

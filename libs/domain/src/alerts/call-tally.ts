@@ -3,7 +3,7 @@
  *
  *     |--30 buckets of windowMs/30 each--|     the oldest is overwritten as time goes on
  *
- * The window is therefore exact to a thirtieth.
+ * The window is therefore exact to a thirtieth. All times are of the steady clock.
  */
 export const TALLY_BUCKETS = 30;
 
@@ -13,7 +13,7 @@ export class CallTally {
   readonly #bucketMs: number;
   readonly #calls = new Uint32Array(TALLY_BUCKETS);
   readonly #failures = new Uint32Array(TALLY_BUCKETS);
-  /** Number of the newest bucket, counted from the epoch. */
+  /** Number of the newest bucket. */
   #newest = Number.NEGATIVE_INFINITY;
   #callCount = 0;
   #failureCount = 0;
@@ -25,9 +25,9 @@ export class CallTally {
     this.#bucketMs = Math.max(1, windowMs / TALLY_BUCKETS);
   }
 
-  add(atMs: number, failed: boolean): void {
-    this.#moveTo(atMs);
-    // A clock that stepped back counts into the newest bucket: nothing is lost.
+  add(steadyMs: number, failed: boolean): void {
+    this.#moveTo(steadyMs);
+    // What is told late counts into the newest bucket: nothing is lost.
     const slot = this.#newest % TALLY_BUCKETS;
     this.#calls[slot] = (this.#calls[slot] ?? 0) + 1;
     this.#callCount += 1;
@@ -37,18 +37,18 @@ export class CallTally {
   }
 
   /** Nothing that came before anybody counted is in the window any more. */
-  isWhole(nowMs: number): boolean {
-    return nowMs - this.#sinceMs >= this.#windowMs;
+  isWhole(nowSteadyMs: number): boolean {
+    return nowSteadyMs - this.#sinceMs >= this.#windowMs;
   }
 
-  /** As of `nowMs`; O(1) unless time has moved on by a bucket. */
-  read(nowMs: number): { callCount: number; failureCount: number } {
-    if (this.#callCount > 0) this.#moveTo(nowMs);
+  /** As of `nowSteadyMs`; O(1) unless time has moved on by a bucket. */
+  read(nowSteadyMs: number): { callCount: number; failureCount: number } {
+    if (this.#callCount > 0) this.#moveTo(nowSteadyMs);
     return { callCount: this.#callCount, failureCount: this.#failureCount };
   }
 
-  #moveTo(atMs: number): void {
-    const bucket = Math.floor(atMs / this.#bucketMs);
+  #moveTo(steadyMs: number): void {
+    const bucket = Math.floor(steadyMs / this.#bucketMs);
     if (bucket <= this.#newest) return;
     const first = Math.max(this.#newest + 1, bucket - TALLY_BUCKETS + 1);
     for (let one = first; one <= bucket; one += 1) {

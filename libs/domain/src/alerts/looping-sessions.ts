@@ -1,4 +1,4 @@
-/** The sessions of one agent that are in a loop, and what was heard of each last. */
+/** The sessions of one agent that are in a loop, and what was heard of each last. By the steady clock: who sets the wall clock ends no loop. */
 
 /** Sessions listed; a further one is listed, and told, when there is room. A notice says that they may be more. */
 export const LOOPING_SESSIONS_PER_AGENT_MAX = 100;
@@ -8,26 +8,26 @@ export const LOOPING_SESSIONS_PER_AGENT_MAX = 100;
  */
 export const LOOP_IDLE_MS_MAX = 10 * 60_000;
 
-export class LoopingSessions<Loop extends { readonly at_ms: number }> {
+export class LoopingSessions<Loop extends { readonly steadyMs: number }> {
   /** In the order in which they went into a loop. */
   readonly #loops = new Map<string, Loop>();
 
   /** Those heard of within that time, in the order in which they went into a loop. */
-  heardWithin(idleMs: number, nowMs: number): ReadonlyMap<string, Loop> {
-    return new Map([...this.#loops].filter(([, { at_ms }]) => nowMs - at_ms < idleMs));
+  heardWithin(idleMs: number, nowSteadyMs: number): ReadonlyMap<string, Loop> {
+    return new Map([...this.#loops].filter(([, { steadyMs }]) => nowSteadyMs - steadyMs < idleMs));
   }
 
   /** @returns false where it is listed already, or there is no room for it */
   note(sessionId: string, loop: Loop): boolean {
     const known = this.#loops.get(sessionId);
-    if (known !== undefined && loop.at_ms - known.at_ms < LOOP_IDLE_MS_MAX) {
-      if (loop.at_ms >= known.at_ms) this.#loops.set(sessionId, loop);
+    if (known !== undefined && loop.steadyMs - known.steadyMs < LOOP_IDLE_MS_MAX) {
+      if (loop.steadyMs >= known.steadyMs) this.#loops.set(sessionId, loop);
       return false;
     }
     this.#loops.delete(sessionId);
     // Who is listed stays: if the newest took the place of the oldest, each would be news again with its next step.
     const isFull = () => this.#loops.size >= LOOPING_SESSIONS_PER_AGENT_MAX;
-    if (isFull()) this.forgetIdle(loop.at_ms);
+    if (isFull()) this.forgetIdle(loop.steadyMs);
     if (isFull()) return false;
     this.#loops.set(sessionId, loop);
     return true;
@@ -39,8 +39,8 @@ export class LoopingSessions<Loop extends { readonly at_ms: number }> {
     return this.#loops.size > 0 && this.#loops.delete(sessionId);
   }
 
-  forgetIdle(nowMs: number): void {
-    for (const [sessionId, { at_ms }] of this.#loops)
-      if (nowMs - at_ms >= LOOP_IDLE_MS_MAX) this.#loops.delete(sessionId);
+  forgetIdle(nowSteadyMs: number): void {
+    for (const [sessionId, { steadyMs }] of this.#loops)
+      if (nowSteadyMs - steadyMs >= LOOP_IDLE_MS_MAX) this.#loops.delete(sessionId);
   }
 }

@@ -38,12 +38,12 @@ export interface ConditionInput {
   /** It fires already. */
   isFiring: boolean;
   nowMs: number;
-  /** The same by the steady clock, for silence. */
+  /** The same by the steady clock, for all that lasts. */
   steadyMs: number;
 }
 
 export function readCondition(input: ConditionInput): Condition {
-  const { rule, facts, tally, isFiring, nowMs } = input;
+  const { rule, facts, tally, isFiring, nowMs, steadyMs } = input;
   switch (rule.type) {
     case 'kill_switch': {
       const { incident } = facts;
@@ -78,7 +78,7 @@ export function readCondition(input: ConditionInput): Condition {
       };
     }
     case 'error_rate':
-      return errorRate(rule, tally, isFiring, nowMs);
+      return errorRate(rule, tally, isFiring, steadyMs);
     case 'agent_silent':
       return agentSilent(input);
   }
@@ -103,8 +103,8 @@ function tellApart(
 }
 
 /** It is over when no session loops any more. */
-function entropyLoop({ facts, toldSessionIds, nowMs }: ConditionInput): Condition {
-  const looping = facts.loopingSessions(nowMs);
+function entropyLoop({ facts, toldSessionIds, steadyMs }: ConditionInput): Condition {
+  const looping = facts.loopingSessions(steadyMs);
   const { newestId, detail, sessions } = tellApart(looping, toldSessionIds);
   return { holds: looping.length > 0, session_id: newestId, detail, sessions };
 }
@@ -117,15 +117,15 @@ function waitsForPerson({ facts, toldSessionIds }: ConditionInput): Condition {
 }
 
 /** A loop is a moment; it is over when none followed. One from before a restart goes on until then, without figures. */
-function semanticLoop({ rule, facts, toldSessionIds, nowMs }: ConditionInput): Condition {
+function semanticLoop({ rule, facts, toldSessionIds, steadyMs }: ConditionInput): Condition {
   const windowS = rule.window_s ?? RULE_WINDOW_S_DEFAULT.semantic_loop;
-  const isRecent = (atMs: number | null) => atMs !== null && nowMs - atMs < windowS * 1_000;
-  const looping = facts.semanticLoops(windowS * 1_000, nowMs);
+  const isRecent = (loopMs: number | null) => loopMs !== null && steadyMs - loopMs < windowS * 1_000;
+  const looping = facts.semanticLoops(windowS * 1_000, steadyMs);
   const { newestId, detail, sessions } = tellApart([...looping.keys()], toldSessionIds);
   const latest = facts.semanticLoop;
   if (latest === null)
     return {
-      holds: isRecent(facts.recalledLoopMs) ? 'unknown' : false,
+      holds: isRecent(facts.recalledLoopSteadyMs) ? 'unknown' : false,
       session_id: null,
       detail: {},
       sessions,
@@ -133,7 +133,7 @@ function semanticLoop({ rule, facts, toldSessionIds, nowMs }: ConditionInput): C
   const newest = newestId === null ? null : looping.get(newestId)?.figures;
   const { similarity, threshold, occurrence, paused, session_id } = newest ?? latest;
   return {
-    holds: isRecent(latest.at_ms),
+    holds: isRecent(facts.semanticLoopSteadyMs),
     session_id,
     detail: { ...detail, similarity: round(similarity, 4), threshold, occurrence, paused, window_s: windowS },
     sessions,
@@ -157,12 +157,17 @@ function agentSilent({ rule, facts, hush, steadyMs }: ConditionInput): Condition
   };
 }
 
-function errorRate(rule: RuleSettings, tally: CallTally | null, isFiring: boolean, nowMs: number): Condition {
+function errorRate(
+  rule: RuleSettings,
+  tally: CallTally | null,
+  isFiring: boolean,
+  steadyMs: number,
+): Condition {
   const threshold = rule.threshold ?? RULE_SHARE_DEFAULT.error_rate;
   if (tally === null) return { holds: 'unknown', session_id: null, detail: {} };
-  const { callCount, failureCount } = tally.read(nowMs);
+  const { callCount, failureCount } = tally.read(steadyMs);
   // Of calls before a restart, or in a window of another length, nobody knows until this one is over.
-  if (callCount === 0 && !tally.isWhole(nowMs)) return { holds: 'unknown', session_id: null, detail: {} };
+  if (callCount === 0 && !tally.isWhole(steadyMs)) return { holds: 'unknown', session_id: null, detail: {} };
   const share = callCount === 0 ? 0 : failureCount / callCount;
   // Once it fires, fewer calls go on counting; without any, nothing fails any more.
   const isEnough = callCount >= ERROR_CALLS_MIN || (isFiring && callCount > 0);

@@ -92,7 +92,7 @@ export class TenantRules {
     for (let next = this.#round.next(); next.done !== true; next = this.#round.next()) {
       const { one, agentId } = next.value;
       this.#evaluate(one, agentId, this.#agents.peek(agentId) ?? new AgentFacts(), nowMs, due);
-      one.forgetQuiet(agentId, nowMs);
+      one.forgetQuiet(agentId, nowMs, clock.steadyMs());
       if (clock.steadyMs() - startMs < workMs) continue;
       onBound('tick');
       return due;
@@ -140,12 +140,12 @@ export class TenantRules {
 
   restore(ruleId: string, states: readonly FiringState[]): void {
     const one = this.#rules.get(ruleId);
-    one?.restore(states, this.#parts.clock.nowMs());
+    one?.restore(states, this.#parts.clock.steadyMs());
     for (const kept of states) {
       const { agent_id, since_ms, last_notice_ms, told_session_ids, refusals } = kept;
       if (one?.settings.type === 'entropy_loop') this.#recallLoops(kept);
       if (one?.settings.type === 'semantic_loop')
-        this.#facts(agent_id).recallLoop(told_session_ids, last_notice_ms ?? since_ms);
+        this.#facts(agent_id).recallLoop(told_session_ids, this.#steadyOf(last_notice_ms ?? since_ms));
       if (refusals.length > 0) this.#facts(agent_id).recallRefusals(refusals);
     }
   }
@@ -162,7 +162,8 @@ export class TenantRules {
 
   #observe(event: AlertEvent, due: DueNotice[]): void {
     const facts = this.#facts(event.agent_id);
-    const isNews = facts.apply(event, this.#steadyOf(event.at_ms));
+    const steadyMs = this.#steadyOf(event.at_ms);
+    const isNews = facts.apply(event, steadyMs);
     for (const one of this.#rules.values()) {
       const { rule_id, type } = one.settings;
       if (!ABOUT[type].has(event.kind) || !one.isAbout(event.agent_id)) continue;
@@ -172,7 +173,7 @@ export class TenantRules {
       if (type === 'error_rate' && event.kind === 'call') {
         const subject = one.subject(event.agent_id, event.at_ms);
         if (subject === null) continue;
-        one.countCall(subject, event.at_ms, event.failed);
+        one.countCall(subject, steadyMs, event.failed);
       }
       this.#evaluate(one, event.agent_id, facts, event.at_ms, due);
       if (type === 'budget' && isNews) this.#parts.onChanged(rule_id);
@@ -271,7 +272,7 @@ export class TenantRules {
       const one = known ?? new WatchedRule(rule, () => onBound('subjects'));
       if (known === undefined || rule.agent_id !== known.settings.agent_id) widened.push(one);
       if (known === undefined) this.#rules.set(rule.rule_id, one);
-      else if (known.change(rule, clock.nowMs())) onChanged(rule.rule_id);
+      else if (known.change(rule, clock.steadyMs())) onChanged(rule.rule_id);
     }
     return widened;
   }

@@ -62,9 +62,9 @@ export class WatchedRule {
     return subject;
   }
 
-  countCall(subject: Subject, atMs: number, failed: boolean): void {
+  countCall(subject: Subject, steadyMs: number, failed: boolean): void {
     subject.tally ??= this.#newTally();
-    subject.tally.add(atMs, failed);
+    subject.tally.add(steadyMs, failed);
   }
 
   /** Silently. @returns whether it fired */
@@ -75,23 +75,23 @@ export class WatchedRule {
   }
 
   /** Of whom nothing would be lost. */
-  forgetQuiet(agentId: string, nowMs: number): void {
+  forgetQuiet(agentId: string, nowMs: number, steadyMs: number): void {
     const subject = this.#subjects.get(agentId);
     if (subject === undefined) return;
     subject.state = asOf(nowMs, subject.state);
     if (!isForgettable(subject.state, this.settings.cooldown_s, nowMs)) return;
-    if ((subject.tally?.read(nowMs).callCount ?? 0) === 0) this.#subjects.delete(agentId);
+    if ((subject.tally?.read(steadyMs).callCount ?? 0) === 0) this.#subjects.delete(agentId);
   }
 
   /** @returns whether somebody whom it is not about any more had made it fire */
-  change(settings: RuleSettings, nowMs: number): boolean {
+  change(settings: RuleSettings, steadyMs: number): boolean {
     const isOtherWindow = settings.window_s !== this.settings.window_s;
     this.settings = settings;
     let hasEnded = false;
     for (const [agentId, subject] of this.#subjects) {
       if (!this.isAbout(agentId)) hasEnded = this.forget(agentId) || hasEnded;
       // Counts of one window say nothing about another.
-      if (isOtherWindow && subject.tally !== null) subject.tally = this.#newTally(nowMs);
+      if (isOtherWindow && subject.tally !== null) subject.tally = this.#newTally(steadyMs);
     }
     return hasEnded;
   }
@@ -113,11 +113,11 @@ export class WatchedRule {
     return firing;
   }
 
-  restore(firing: readonly FiringState[], nowMs: number): void {
+  restore(firing: readonly FiringState[], steadyMs: number): void {
     for (const { agent_id, told_session_ids, ...kept } of firing.slice(0, SUBJECTS_PER_RULE_MAX))
       this.#subjects.set(agent_id, {
         state: { sinceMs: kept.since_ms, noticeCount: kept.notice_count, lastNoticeMs: kept.last_notice_ms },
-        tally: this.settings.type === 'error_rate' ? this.#newTally(nowMs) : null,
+        tally: this.settings.type === 'error_rate' ? this.#newTally(steadyMs) : null,
         sessionId: null,
         toldSessionIds: new Set(told_session_ids),
       });
