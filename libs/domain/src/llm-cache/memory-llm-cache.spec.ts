@@ -54,6 +54,31 @@ describe('MemoryLlmCache', () => {
     expect(cache.getNow('tenant-1', entry().key)).toBeNull();
   });
 
+  it('serves nothing beyond its time though the clock was set back while nobody looked', () => {
+    const { cache, clock, entry } = start();
+    cache.putNow(entry());
+    clock.advance(HOUR_MS - 1_000);
+    clock.set(clock.nowMs() - 5 * HOUR_MS);
+    expect(cache.getNow('tenant-1', entry().key)?.age_ms).toBe(HOUR_MS - 1_000);
+    clock.advance(1_000);
+    clock.set(clock.nowMs() - HOUR_MS);
+    expect(cache.getNow('tenant-1', entry().key)).toBeNull();
+  });
+
+  it('counts the time for which the machine slept, and once where it was looked at often', () => {
+    const { cache, clock, entry } = start();
+    cache.putNow(entry());
+    const age = () => cache.getNow('tenant-1', entry().key)?.age_ms;
+    clock.set(clock.nowMs() + HOUR_MS / 2);
+    expect(age()).toBe(HOUR_MS / 2);
+    for (let look = 0; look < 1_000; look += 1) {
+      clock.set(clock.nowMs() + (look % 2 === 0 ? 1 : -1));
+      expect(age()).toBe(HOUR_MS / 2);
+    }
+    clock.set(clock.nowMs() + HOUR_MS / 2);
+    expect(age()).toBeUndefined();
+  });
+
   it('bounds all tenants together, and counts whom it had to let go', () => {
     const { cache, entry } = start({ entriesMax: 2 });
     for (const tenant of ['a', 'b', 'c']) cache.putNow(entry({ tenant_id: tenant }));

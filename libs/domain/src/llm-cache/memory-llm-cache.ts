@@ -3,8 +3,8 @@
  * has most the least recently used leaves first. All it does is done in the calling turn, so nothing comes between looking
  * and taking; the twins named `...Now` spare the hot path a promise.
  *
- * Age is counted on a time of its own, the sum of all steps forward that the clock was seen to take: a clock set back
- * makes nothing young again, and one that ran ahead for a while ages entries early, never late.
+ * Age is counted on a time of its own, the steady clock and all that the wall clock was seen set forward, as by a machine that
+ * slept: a clock set back makes nothing young again, and one that was ahead for a while ages entries early, never late.
  */
 import {
   CACHE_CANDIDATES_MAX,
@@ -35,6 +35,8 @@ import { type KeptEntry, type ModelVectors, TenantShelf } from './memory-entries
 import { VectorArena } from './vector-arena.js';
 import { isUsableVector, lowestHit } from './vector-math.js';
 
+/** Between the clocks: less is no clock that was set. Milliseconds of difference, counted at each look, would add up. */
+const SET_FORWARD_MS_MIN = 1_000;
 /** Looks for expired entries, at the old ends of tenants by turns, for each new one: they leave faster than new ones come. */
 const SWEEP_COUNT = 4;
 
@@ -65,8 +67,10 @@ export class MemoryLlmCache implements LlmCache {
   #byteCount = 0;
   #evictedCount = 0;
   #refusedCount = 0;
-  #clockMs: number;
-  #elapsedMs = 0;
+  /** Wall clock less steady clock. */
+  #offsetMs: number;
+  /** By how much the wall clock was set forward, all times together. */
+  #setForwardMs = 0;
 
   /** @throws RangeError for bounds that hold nothing */
   constructor(options: MemoryLlmCacheOptions) {
@@ -74,7 +78,7 @@ export class MemoryLlmCache implements LlmCache {
     if (!(options.bytesMax >= 1)) throw new RangeError('bytesMax must be at least 1');
     this.#options = options;
     this.#entryBytesMax = entryBytesMax(options.bytesMax);
-    this.#clockMs = options.clock.nowMs();
+    this.#offsetMs = options.clock.nowMs() - options.clock.steadyMs();
   }
 
   /** Of all tenants; what has expired and was not met since is still in it. */
@@ -151,7 +155,6 @@ export class MemoryLlmCache implements LlmCache {
 
   /** Copies what it keeps. A vector that no search could use is left out: the entry then matches exactly only. */
   putNow(entry: CacheEntry, epoch = this.epochNow(entry.tenant_id)): CachePut {
-    const nowMs = this.#nowMs();
     if (epoch !== this.epochNow(entry.tenant_id)) return 'outdated';
     if (!Number.isFinite(entry.created_at_ms)) return 'unusable';
     const vector = entry.scope !== null && entry.vector && isUsableVector(entry.vector) ? entry.vector : null;
@@ -170,7 +173,7 @@ export class MemoryLlmCache implements LlmCache {
       entry: copy,
       shelf,
       byteCount,
-      bornMs: this.#elapsedMs - Math.max(0, nowMs - entry.created_at_ms),
+      bornMs: this.#elapsedMs() - Math.max(0, this.#options.clock.nowMs() - entry.created_at_ms),
       hitCount: 0,
       lastHitAtMs: null,
       vectors: null,
@@ -252,7 +255,7 @@ export class MemoryLlmCache implements LlmCache {
 
   #markUsed(kept: KeptEntry): void {
     kept.hitCount += 1;
-    kept.lastHitAtMs = this.#clockMs;
+    kept.lastHitAtMs = this.#options.clock.nowMs();
     kept.shelf.order.touch(kept);
   }
 
@@ -263,16 +266,20 @@ export class MemoryLlmCache implements LlmCache {
       else yield kept;
   }
 
-  #nowMs(): number {
-    const nowMs = this.#options.clock.nowMs();
-    if (nowMs > this.#clockMs) this.#elapsedMs += nowMs - this.#clockMs;
-    this.#clockMs = nowMs;
-    return nowMs;
+  #elapsedMs(): number {
+    const { clock } = this.#options;
+    const steadyMs = clock.steadyMs();
+    const offsetMs = clock.nowMs() - steadyMs;
+    const setMs = offsetMs - this.#offsetMs;
+    if (Math.abs(setMs) >= SET_FORWARD_MS_MIN) {
+      this.#offsetMs = offsetMs;
+      this.#setForwardMs += Math.max(0, setMs);
+    }
+    return steadyMs + this.#setForwardMs;
   }
 
   #ageOf(kept: KeptEntry): number {
-    this.#nowMs();
-    return this.#elapsedMs - kept.bornMs;
+    return this.#elapsedMs() - kept.bornMs;
   }
 
   /** As long as some match may use it. */
