@@ -91,10 +91,16 @@ describe('MemoryPromptHistory', () => {
     expect(history.counts().cut_prompts).toBe(1);
   });
 
-  it('keeps a prompt no shorter when the clock steps back', async () => {
+  it.each([
+    ['back', -HOUR_MS],
+    ['ahead', HOUR_MS],
+  ])('keeps a prompt for its time, no shorter and no longer, when the clock is set %s', async (_, byMs) => {
     const { clock, history, idsIn } = start();
     await history.record(of(1), promptEntry('a'));
-    clock.advance(-HOUR_MS);
+    clock.set(clock.nowMs() + byMs);
+    clock.advance(HOUR_MS - 1);
     expect(await idsIn(1)).toEqual(['a']);
+    clock.advance(1);
+    expect(await idsIn(1)).toEqual([]);
   });
 });

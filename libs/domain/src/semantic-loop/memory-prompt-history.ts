@@ -11,7 +11,7 @@ import {
   type PromptMatch,
   type PromptScope,
 } from '#contracts/embedding';
-import { type Clock, FairLru } from '#kernel';
+import { FairLru, type SteadyClock } from '#kernel';
 import { checkUnitVector } from './check-unit-vector.js';
 import { HISTORY_COUNT_MAX, HISTORY_TTL_MS } from './history-defaults.js';
 import { cutPrompt } from './prompt-chars.js';
@@ -23,7 +23,7 @@ const HISTORY_BYTES_MAX = 256 * 1024 * 1024;
 const OVERHEAD_BYTES = 200;
 
 export interface MemoryPromptHistoryOptions {
-  clock: Clock;
+  clock: SteadyClock;
   /** Of the vectors. */
   dimension: number;
   /** Prompts kept for each scope. */
@@ -51,6 +51,7 @@ interface Kept {
   prompt: string;
   vector: Float32Array;
   atMs: number;
+  /** By the steady clock. */
   recordedMs: number;
   bytes: number;
 }
@@ -63,7 +64,7 @@ interface Scope {
 
 export class MemoryPromptHistory implements PromptHistory {
   readonly kind = 'memory';
-  readonly #clock: Clock;
+  readonly #clock: SteadyClock;
   readonly #dimension: number;
   readonly #countMax: number;
   readonly #ttlMs: number;
@@ -125,10 +126,8 @@ export class MemoryPromptHistory implements PromptHistory {
       known = { entries: [], bytes: OVERHEAD_BYTES + 2 * session_id.length };
       this.#scopes.set(tenant_id, session_id, known);
     }
-    const { nowMs, kept } = this.#keep(entry);
-    const others = known.entries.filter(
-      (one) => one.requestId !== kept.requestId && !this.#isOver(one, nowMs),
-    );
+    const kept = this.#keep(entry);
+    const others = known.entries.filter((one) => one.requestId !== kept.requestId && !this.#isOver(one));
     this.#setEntries(scope, known, [...others, kept].slice(-this.#countMax));
   }
 
@@ -143,32 +142,29 @@ export class MemoryPromptHistory implements PromptHistory {
     };
   }
 
-  #keep(entry: PromptEntry): { nowMs: number; kept: Kept } {
-    const nowMs = this.#clock.nowMs();
+  #keep(entry: PromptEntry): Kept {
     const prompt = cutPrompt(entry.prompt);
     if (prompt.length < entry.prompt.length) this.#cutCount += 1;
-    const kept = {
+    return {
       requestId: entry.request_id,
       prompt,
       // A copy: it may be shared, or a piece of a far larger buffer.
       vector: entry.vector.slice(),
       atMs: entry.at_ms,
-      recordedMs: nowMs,
+      recordedMs: this.#clock.steadyMs(),
       bytes: OVERHEAD_BYTES + entry.vector.byteLength + 2 * (prompt.length + entry.request_id.length),
     };
-    return { nowMs, kept };
   }
 
-  #isOver(kept: Kept, nowMs: number): boolean {
-    return nowMs - kept.recordedMs >= this.#ttlMs;
+  #isOver(kept: Kept): boolean {
+    return this.#clock.steadyMs() - kept.recordedMs >= this.#ttlMs;
   }
 
   #expire(scope: PromptScope, known: Scope): void {
-    const nowMs = this.#clock.nowMs();
     this.#setEntries(
       scope,
       known,
-      known.entries.filter((kept) => !this.#isOver(kept, nowMs)),
+      known.entries.filter((kept) => !this.#isOver(kept)),
     );
     if (known.entries.length === 0) this.#scopes.delete(scope.tenant_id, scope.session_id);
   }
