@@ -14,8 +14,8 @@ const IDLE_AFTER_MS: Record<NodeState, number | null> = {
   dead: null,
 };
 
-/** True when it is time to call it idle. */
+/** True when it is time to call it idle: also one that was seen last by a clock that was ahead, and has had no step since. */
 export function fallsSilent({ state, last_seen_ms }: SessionView, nowMs: number): boolean {
   const afterMs = IDLE_AFTER_MS[state];
-  return afterMs !== null && nowMs - last_seen_ms >= afterMs;
+  return afterMs !== null && Math.abs(nowMs - last_seen_ms) >= afterMs;
 }

@@ -11,7 +11,7 @@ import {
   TOPICS,
 } from '#contracts';
 import { applyStep, initialControl } from '#domain/decision-log';
-import { type Deferred, deferred } from '#kernel';
+import { DAY_MS, type Deferred, deferred } from '#kernel';
 import { buildDecisionLog, buildStepRow, FakeClock } from '#testing';
 import { FEED_INTERVAL_MS } from '../realtime/live-hub.js';
 import { AlertBoard } from './alert-board.js';
@@ -32,6 +32,7 @@ function build({
   sessionCountMax = SESSION_COUNT_MAX,
   live = { publish: () => {}, isWatched: (_tenantId: string): boolean => true },
   state = 'pause_requested' as ControlState,
+  clock = new FakeClock(),
 } = {}) {
   const rows = new Map<SessionKey, SessionView>();
   const asked: string[] = [];
@@ -64,7 +65,7 @@ function build({
   };
   const registry = () =>
     new SessionRegistry({
-      clock: new FakeClock(),
+      clock,
       store: store as never,
       live,
       sessionCountMax,
@@ -345,6 +346,37 @@ describe('sessions that fall silent together', () => {
     take(count - 1, new FakeClock().nowMs());
     await vi.advanceTimersByTimeAsync(FEED_INTERVAL_MS);
     expect(sentIdle()).toBe(1);
+    await registry.stop();
+  });
+});
+
+describe('sessions that a clock which was ahead has stamped', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  test('are seen by the clock that was set back with their next step, and idle without one', async () => {
+    const clock = new FakeClock();
+    const registry = build({ clock }).registry();
+    const view = (sessionId: string) => registry.peek(keyOf(sessionId));
+    const take = (sessionId: string) =>
+      registry.apply(keyOf(sessionId), { ...step(sessionId), received_at_ms: clock.nowMs() }, []);
+    clock.set(clock.nowMs() + 40 * DAY_MS);
+    for (const sessionId of ['goes on', 'does not']) take(sessionId);
+    const aheadMs = clock.nowMs();
+    clock.set(aheadMs - 40 * DAY_MS);
+    take('goes on');
+    registry.start();
+    const look = () => vi.advanceTimersByTimeAsync(5_000 + FEED_INTERVAL_MS);
+    await look();
+    expect(view('goes on')).toMatchObject({ state: 'active', last_seen_ms: clock.nowMs() });
+    // As it is stored: which of the clocks was wrong nobody knows, and retention goes by it.
+    expect(view('does not')).toMatchObject({ state: 'idle', last_seen_ms: aheadMs });
+    clock.advance(60_000);
+    take('goes on');
+    expect(view('goes on')).toMatchObject({ last_seen_ms: clock.nowMs(), steps_per_minute: 1 });
+    clock.advance(60_000);
+    await look();
+    expect(view('goes on')).toMatchObject({ state: 'idle' });
     await registry.stop();
   });
 });

@@ -165,6 +165,7 @@ export class SessionRegistry {
   /** One published step. Whoever calls this for a session that may have left has it brought back first. */
   apply(key: SessionKey, step: StoredStep, window: readonly EntropyTuple[]): void {
     const known = this.#views.get(step.tenant_id, key);
+    if (known !== undefined && known.last_seen_ms > step.received_at_ms) this.#setBack(known);
     const view = applyStep(known, step, window);
     if (view === known) this.#changed(key, view);
     else this.#add(key, view);
@@ -302,6 +303,11 @@ export class SessionRegistry {
   /** Saves what changed. Never throws: what failed stays unsaved. */
   save(): Promise<void> {
     return this.#writer.save();
+  }
+
+  /** It was seen last by a clock that was ahead: else no time would pass for it until that comes. */
+  #setBack(view: SessionView): void {
+    view.last_seen_ms = Math.min(view.last_seen_ms, this.#options.clock.nowMs());
   }
 
   async #foldAgain(step: StoredStep): Promise<void> {
