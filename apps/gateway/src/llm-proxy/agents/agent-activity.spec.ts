@@ -62,6 +62,21 @@ describe('what was spent of the budgets', () => {
     expect(activity.spent(AGENT).day).toBeGreaterThanOrEqual(40);
   });
 
+  it('leaves the last hour when that is over, also where the clock was set back after it was spent', () => {
+    const clock = new FakeClock(NOON);
+    const activity = new AgentActivity(clock);
+    for (const costMicroUsd of [40, null]) activity.end(AGENT, { ...WELL, costMicroUsd });
+    clock.advance(60_000);
+    activity.end(AGENT, { ...WELL, costMicroUsd: 2, spentAtMs: clock.nowMs() });
+    clock.set(NOON - 2 * 3_600_000);
+    activity.end(AGENT, { ...WELL, costMicroUsd: 1, spentAtMs: NOON });
+    expect([activity.spent(AGENT).hour, activity.unpriced(AGENT).hour]).toEqual([43, 1]);
+    clock.advance(60 * 60_000);
+    expect(activity.spent(AGENT).hour).toBe(43);
+    clock.advance(60_000);
+    expect([activity.spent(AGENT).hour, activity.unpriced(AGENT).hour]).toEqual([0, 0]);
+  });
+
   it('is kept for the hours of a month, the latest ones', () => {
     const clock = new FakeClock(NOON);
     const activity = new AgentActivity(clock);
@@ -100,6 +115,18 @@ describe('what became of its calls', () => {
     clock.advance(5 * 60_000);
     expect(activity.view(AGENT)).toMatchObject({ errorRate: null, refusalRate: null, latestRefusal });
   });
+});
+
+it('counts no call of before a clock was set back as one of the minute for longer than a minute, nor as an error for longer than five', () => {
+  const clock = new FakeClock(NOON);
+  const activity = new AgentActivity(clock);
+  activity.end(AGENT, { ...WELL, isError: true });
+  clock.set(NOON - 2 * 3_600_000);
+  expect(activity.view(AGENT)).toMatchObject({ callsPerMinute: 1, errorRate: 1 });
+  clock.advance(60_000);
+  expect(activity.view(AGENT)).toMatchObject({ callsPerMinute: 0, errorRate: 1 });
+  clock.advance(4 * 60_000);
+  expect(activity.view(AGENT)).toMatchObject({ callsPerMinute: 0, errorRate: null });
 });
 
 it('what an agent has spent is still known when another tenant has more agents than are remembered', () => {

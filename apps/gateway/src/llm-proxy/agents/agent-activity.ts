@@ -19,7 +19,7 @@ const MINUTE_BUCKETS = MINUTE_MS / BUCKET_MS;
 const HOURS_KEPT_MAX = 31 * 24 + 1;
 
 interface Bucket {
-  /** Start, in units of BUCKET_MS. */
+  /** Start, in units of BUCKET_MS. Two may have one, where the clock was set back. */
   at: number;
   calls: number;
   errors: number;
@@ -86,6 +86,7 @@ export class AgentActivity {
   readonly #clock: Clock;
   readonly #agents: FairLru<AgentScope, Activity>;
   #hasForgotten = false;
+  #latestMs = Number.NEGATIVE_INFINITY;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -104,7 +105,7 @@ export class AgentActivity {
   }
 
   end(scope: AgentScope, { isError, refusal, costMicroUsd, spentAtMs }: EndedCall): void {
-    const nowMs = this.#clock.nowMs();
+    const nowMs = this.#nowMs();
     const activity = this.#of(scope);
     activity.runningCount = Math.max(0, activity.runningCount - 1);
     activity.lastCallMs = nowMs;
@@ -143,7 +144,7 @@ export class AgentActivity {
   view(scope: AgentScope): ActivityView {
     const activity = this.#agents.peek(tenantOf(scope), scope);
     if (activity === undefined) return NO_ACTIVITY;
-    const now = Math.floor(this.#clock.nowMs() / BUCKET_MS);
+    const now = Math.floor(this.#nowMs() / BUCKET_MS);
     let minute = 0;
     let calls = 0;
     let errors = 0;
@@ -179,7 +180,7 @@ export class AgentActivity {
 
   #sum(scope: AgentScope, of: (spend: Spend) => number): BySpan {
     const { hours, minutes } = this.#agents.peek(tenantOf(scope), scope) ?? {};
-    const nowMs = this.#clock.nowMs();
+    const nowMs = this.#nowMs();
     const thisHour = nowMs - (nowMs % HOUR_MS);
     const dayStart = nowMs - (nowMs % DAY_MS);
     const monthStart = monthStartMs(nowMs);
@@ -229,21 +230,36 @@ export class AgentActivity {
   }
 
   #spend({ hours, minutes }: Activity, spentAtMs: number, costMicroUsd: number | null): void {
-    const nowMs = this.#clock.nowMs();
+    const nowMs = this.#nowMs();
     const hourMs = spentAtMs - (spentAtMs % HOUR_MS);
     const spend: Spend = { costMicroUsd: costMicroUsd ?? 0, unpricedCount: costMicroUsd === null ? 1 : 0 };
     add(hourOf(hours, hourMs), spend);
     if (hours.size > HOURS_KEPT_MAX) hours.delete(Math.min(...hours.keys()));
     const fromMs = oldestMinuteMs(nowMs);
-    const minuteMs = spentAtMs - (spentAtMs % MINUTE_MS);
+    const minuteMs = minuteOf(Math.min(spentAtMs, nowMs));
     if (minuteMs < fromMs) return;
-    const known = minutes.get(minuteMs);
-    if (known !== undefined) {
-      add(known, spend);
-      return;
+    if (!minutes.has(minuteMs)) for (const old of minutes.keys()) if (old < fromMs) minutes.delete(old);
+    addTo(minutes, minuteMs, spend);
+  }
+
+  #nowMs(): number {
+    const nowMs = this.#clock.nowMs();
+    if (nowMs < this.#latestMs - MINUTE_MS) this.#setBackTo(nowMs);
+    this.#latestMs = nowMs;
+    return nowMs;
+  }
+
+  /** Of each agent what was stamped before the clock was set back counts as of now; else it would until that time came. O(agents) */
+  #setBackTo(nowMs: number): void {
+    const bucketNow = Math.floor(nowMs / BUCKET_MS);
+    for (const [, activity] of this.#agents.entries()) {
+      for (const bucket of activity.buckets) bucket.at = Math.min(bucket.at, bucketNow);
+      for (const [minuteMs, spend] of [...activity.minutes]) {
+        if (minuteMs <= nowMs) continue;
+        activity.minutes.delete(minuteMs);
+        addTo(activity.minutes, minuteOf(nowMs), spend);
+      }
     }
-    for (const old of minutes.keys()) if (old < fromMs) minutes.delete(old);
-    minutes.set(minuteMs, spend);
   }
 
   #of(scope: AgentScope): Activity {
@@ -269,8 +285,16 @@ function add(to: Spend, { costMicroUsd, unpricedCount }: Spend): void {
   to.unpricedCount += unpricedCount;
 }
 
+function addTo(minutes: Activity['minutes'], minuteMs: number, spend: Spend): void {
+  const known = minutes.get(minuteMs);
+  if (known === undefined) minutes.set(minuteMs, spend);
+  else add(known, spend);
+}
+
+const minuteOf = (atMs: number): number => atMs - (atMs % MINUTE_MS);
+
 /** The last one of which a part lies within 60 minutes. */
-const oldestMinuteMs = (nowMs: number): number => nowMs - (nowMs % MINUTE_MS) - HOUR_MS;
+const oldestMinuteMs = (nowMs: number): number => minuteOf(nowMs) - HOUR_MS;
 
 function hourOf(hours: Map<number, HourSpend>, hourMs: number): HourSpend {
   const known = hours.get(hourMs);
