@@ -1,6 +1,13 @@
 /** What the rules remember of one agent: enough to say whether a condition holds now, and no more. */
 import type { AlertEvent } from './alert-event.js';
-import { type BudgetShare, type BudgetUse, fullestBudget, isRefusalNews, noteSpend } from './budget-share.js';
+import {
+  type BudgetShare,
+  type BudgetUse,
+  budgetsAsOf,
+  fullestBudget,
+  isRefusalNews,
+  noteSpend,
+} from './budget-share.js';
 import { LOOP_IDLE_MS_MAX, LoopingSessions } from './looping-sessions.js';
 
 type SemanticLoopFact = Omit<AlertEvent & { kind: 'semantic_loop' }, 'kind' | 'tenant_id' | 'agent_id'>;
@@ -125,6 +132,7 @@ export class AgentFacts {
 
   /** Null where it has none; `unknown` where too little was heard of them. */
   fullestBudget(nowMs: number): BudgetShare | null | 'unknown' {
+    this.#budgets = budgetsAsOf(nowMs, this.#budgets);
     const fullest = fullestBudget(this.#budgets, nowMs);
     return this.#isBudgetKnown || fullest?.refused === true ? fullest : 'unknown';
   }

@@ -34,6 +34,16 @@ export function isRefusalNews(
   return Math.floor(known / REFUSAL_KEPT_EVERY_MS) !== Math.floor(at_ms / REFUSAL_KEPT_EVERY_MS);
 }
 
+/** What was told before the clock was set back counts as told now: as in the limiter, it is spent of the period that this is. */
+export const budgetsAsOf = (nowMs: number, uses: readonly BudgetUse[]): readonly BudgetUse[] =>
+  uses.some(({ at_ms, refused_at_ms }) => Math.max(at_ms, refused_at_ms ?? 0) > nowMs)
+    ? uses.map(({ at_ms, refused_at_ms, ...use }) => ({
+        ...use,
+        at_ms: Math.min(at_ms, nowMs),
+        refused_at_ms: refused_at_ms && Math.min(refused_at_ms, nowMs),
+      }))
+    : uses;
+
 /** @returns false once the period that this moment was in is over: a sliding hour, a calendar day or month in UTC */
 function isCurrent(period: BudgetPeriod, atMs: number, nowMs: number): boolean {
   if (period === 'hour') return nowMs - atMs < HOUR_MS;

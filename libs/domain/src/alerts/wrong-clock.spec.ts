@@ -42,6 +42,26 @@ const semanticLoop = {
   paused: false,
 };
 
+it.each([
+  ['hour', 'hour', 2],
+  ['day', 'day', 40 * 24],
+] as const)(
+  'the spent budget of the %s that a clock ahead has stamped is one of now when that is set back, and over in its time',
+  (_, period, hoursAhead) => {
+    const { clock, observe, tick, set } = watch('budget');
+    const endOfPeriodMs = { hour: HOUR_MS, day: 12 * HOUR_MS }[period];
+    set(hoursAhead * HOUR_MS);
+    const budgets = [{ period, spent_usd: 1, budget_usd: 1 }];
+    expect(observe({ kind: 'spend', budgets, refused: period })).toEqual(['firing']);
+    set(-hoursAhead * HOUR_MS);
+    expect(tick()).toEqual([]);
+    clock.advance(endOfPeriodMs - 1);
+    expect(tick()).toEqual([]);
+    clock.advance(1);
+    expect(tick()).toEqual(['recovered']);
+  },
+);
+
 describe.each([
   ['two hours back', -2 * HOUR_MS],
   ['two hours ahead', 2 * HOUR_MS],
