@@ -448,6 +448,14 @@ describe.skipIf(redisMissing !== null)('the LLM cache in Redis', () => {
       expect((await search(behind))?.age_ms).toBeGreaterThanOrEqual(2 * HOUR_MS);
     });
 
+    it('serves nothing of which nobody knows how old it is, since the clocks of Redis and of a gateway were set back', async () => {
+      await gateway().put(entry());
+      const setBack = gateway({ clock: new FakeClock(Date.now() - 3 * HOUR_MS) });
+      // It lives for a day at most: as if Redis were three hours earlier, too.
+      await redis().pexpire(await nameOf(':*'), 27 * HOUR_MS);
+      expect([await setBack.get(TENANT, key), await search(setBack)]).toEqual([null, null]);
+    });
+
     it('serves nothing older than it may when a clock is ahead', async () => {
       await gateway().put(entry());
       const ahead = gateway({ clock: new FakeClock(Date.now() + 2 * HOUR_MS) });

@@ -317,8 +317,10 @@ export class RedisLlmCache implements LlmCache {
       this.#index.removeDamaged(tenantId, key);
       return 'gone';
     }
-    // Of what lives for ever, which is not how it was written, Redis says -1: it is as old as it may become.
-    const byRedisMs = stored.lifetime_ms - Number(reply[1]);
+    const leftMs = Number(reply[1]);
+    // Of what lives for ever, which is not how it was written, Redis says -1; what lives for longer than it was written to has seen
+    // Redis' clock set back: it is as old as it may become.
+    const byRedisMs = stored.lifetime_ms - (leftMs > stored.lifetime_ms ? 0 : leftMs);
     const ageMs = Math.max(0, this.#options.clock.nowMs() - stored.created_at_ms, byRedisMs);
     return { stored, ageMs };
   }
