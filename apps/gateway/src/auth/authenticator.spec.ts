@@ -100,6 +100,15 @@ describe('agents', () => {
     expect(store.keySaveCount).toBe(before + 2);
     expect([...store.keyRows.values()][0]?.last_used_at_ms).toBe(clock.nowMs());
   });
+
+  it('saves it again after a minute where the clock was set back meanwhile', async () => {
+    const { authenticator, bootstrap, clock, store } = access;
+    authenticator.agent(bearer(bootstrap.agentKey));
+    clock.setWallClock(-7_200_000);
+    clock.advance(60_000);
+    authenticator.agent(bearer(bootstrap.agentKey));
+    expect([...store.keyRows.values()][0]?.last_used_at_ms).toBe(clock.nowMs());
+  });
 });
 
 describe('operators with a token', () => {

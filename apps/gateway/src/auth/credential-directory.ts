@@ -48,7 +48,7 @@ export type CredentialStore = Pick<
   | 'logins'
 >;
 
-/** A row and when its last use was saved. */
+/** A row and when its last use was saved, by the steady clock. */
 interface Kept<Row> {
   row: Row;
   usageSavedMs: number;
@@ -297,14 +297,15 @@ export class CredentialDirectory {
     const principal = principalOf(row.tenant_id);
     const byTenant = new Map((row.tenant_ids ?? []).map((tenantId) => [tenantId, principalOf(tenantId)]));
     this.#agentPrincipals.set(key_id, byTenant.set(row.tenant_id, principal));
-    this.#agentsByHash.set(row.secret_hash, { row, principal, usageSavedMs: 0 });
+    this.#agentsByHash.set(row.secret_hash, { row, principal, usageSavedMs: Number.NEGATIVE_INFINITY });
   }
 
   #rememberOperator(row: OperatorRow): void {
     const replaced = this.#operators.get(row.token_id);
     if (replaced !== undefined) this.#forget(this.#operatorsByHash, replaced.secret_hash, replaced);
     this.#operators.set(row.token_id, row);
-    if (row.revoked_at_ms === null) this.#operatorsByHash.set(row.secret_hash, { row, usageSavedMs: 0 });
+    if (row.revoked_at_ms === null)
+      this.#operatorsByHash.set(row.secret_hash, { row, usageSavedMs: Number.NEGATIVE_INFINITY });
   }
 
   /** Drops a hash only while it stands for this very row: two rows may share one secret. */
@@ -314,10 +315,10 @@ export class CredentialDirectory {
 
   /** True when the use should be saved now. */
   #noteUse(kept: Kept<{ last_used_at_ms: number | null }>): boolean {
-    const nowMs = this.#clock.nowMs();
-    kept.row.last_used_at_ms = nowMs;
-    if (nowMs - kept.usageSavedMs < LAST_USED_SAVE_MS) return false;
-    kept.usageSavedMs = nowMs;
+    kept.row.last_used_at_ms = this.#clock.nowMs();
+    const steadyMs = this.#clock.steadyMs();
+    if (steadyMs - kept.usageSavedMs < LAST_USED_SAVE_MS) return false;
+    kept.usageSavedMs = steadyMs;
     return true;
   }
 }
