@@ -95,6 +95,14 @@ test('a session that goes on for days counts from its first call', async () => {
   });
 });
 
+test('what a clock that was ahead has stamped counts where it was set back before the start', async () => {
+  await calls.appendCalls([called(-40 * 24 * HOUR_MS), called(-2 * HOUR_MS), called(HOUR_MS)]);
+  expect((await capsAfterStart()).look(SESSION)).toMatchObject({
+    callCount: 3,
+    firstCallMs: BEGAN_MS - HOUR_MS,
+  });
+});
+
 test('a session that is under way when its caps are set has used what it had before, to the call that ended last', async () => {
   const caps = new SessionCaps({ clock });
   const ended = [called(-3 * HOUR_MS), called(-4 * HOUR_MS), called(-5 * HOUR_MS)];

@@ -64,8 +64,9 @@ export class EarlierUse {
     const { store, clock } = this.#parts;
     const { tenantId, sessionId } = splitSessionKey(session);
     let use: SessionUse | null = null;
-    let toMs = clock.nowMs() + 1;
-    let fromMs = toMs - SESSION_IDLE_MS;
+    // Not to now: the clock may have been ahead.
+    let toMs: number | undefined;
+    let fromMs = clock.nowMs() + 1 - SESSION_IDLE_MS;
     let cursor: string | undefined;
     for (let page = 0; page < PAGES_MAX; page += 1) {
       const { items, next_cursor } = await store.calls({
