@@ -82,14 +82,17 @@ export const waiting = (entry: ControlEntry): Directive[] =>
 
 /**
  * Until its pause expires; 0 or less: it is due; null: it never does. The wall clock tells once, when this process first asks: who
- * sets it afterwards neither ends the pause nor draws it out.
+ * sets it afterwards neither ends the pause nor draws it out. One of a time to come, paused by a clock that was ahead, begins now.
  */
 export function pauseLeftMs(entry: ControlEntry, clock: Clock): number | null {
   // Over already: its policy has not run.
   if (entry.row.state === 'expired') return 0;
-  const atMs = entry.row.expires_at_ms;
+  const { expires_at_ms: atMs, since_ms } = entry.row;
   if (atMs === null) return null;
-  if (entry.due?.atMs !== atMs) entry.due = { atMs, steadyMs: clock.steadyMs() + atMs - clock.nowMs() };
+  if (entry.due?.atMs !== atMs) {
+    const fromMs = Math.max(clock.nowMs(), since_ms ?? 0);
+    entry.due = { atMs, steadyMs: clock.steadyMs() + atMs - fromMs };
+  }
   return entry.due.steadyMs - clock.steadyMs();
 }
 

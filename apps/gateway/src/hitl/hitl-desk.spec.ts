@@ -500,6 +500,22 @@ describe('expiry', () => {
     expect(h.published).toEqual(['t-1']);
   });
 
+  it('lasts no longer than it was to where the clock was ahead, and is set back before a restart', async () => {
+    const before = await DeskHarness.start();
+    const key = await before.session();
+    before.time.setWallClock(40 * 86_400_000);
+    await before.desk.execute(operator(), 's-1', 'pause', PAUSE);
+    await before.desk.drain();
+    before.time.setWallClock(-40 * 86_400_000);
+    const h = await before.restart();
+    await h.time.pass(59_999);
+    await h.desk.settled();
+    expect(h.desk.view(key).state).toBe('pause_requested');
+    await h.time.pass(1);
+    await h.desk.settled();
+    expect(h.desk.view(key).state).toBe('active');
+  });
+
   it('finishes an expiry whose policy had not run when the process died', async () => {
     const before = await DeskHarness.start();
     const key = await before.session();
