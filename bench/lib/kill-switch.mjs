@@ -46,7 +46,6 @@ function textOf(kind, chars, random) {
 
 /** @param {string} user_text @returns {import('#contracts').LlmRequest} */
 const requestOf = (user_text) => ({
-  dialect: 'openai-chat',
   model: 'gpt-bench',
   stream: false,
   system_text: '',

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { RedisRateLimiter } from '#adapters/redis';
 import type { LimitWindow } from '#contracts';
 import { HOUR_MS, MINUTE_MS } from '#kernel';
-import { FakeClock } from '#testing';
+import { FakeClock, lookAt } from '#testing';
 import { connection, startOneRedis } from './start-one-redis.js';
 import { redisMissing } from './start-redis.js';
 
@@ -111,7 +111,7 @@ describe.skipIf(redisMissing !== null)('a counter in Redis that is damaged', () 
         for (const limiter of limiters) expectSound(await limiter.take([hour()]));
         clock.advance(MINUTE_MS);
       }
-      const [state] = await (limiters[0] as RedisRateLimiter).look([hour()]);
+      const [state] = await lookAt(limiters[0] as RedisRateLimiter, [hour()]);
       // Of each gateway a minute's one in those 60 that still count.
       expect(state).toMatchObject({ used: 2 * 60, resetMs: 0 });
       expect(await client().pttl(key)).toBeGreaterThan(0);
@@ -146,7 +146,7 @@ describe.skipIf(redisMissing !== null)('a counter in Redis that is damaged', () 
         expectSound(decision);
         expect(decision.allowed).toBe(true);
       }
-    const [state] = await (limiters[0] as RedisRateLimiter).look([day()]);
+    const [state] = await lookAt(limiters[0] as RedisRateLimiter, [day()]);
     expect(state?.used).toBeGreaterThanOrEqual(6);
     expect(state?.used).toBeLessThanOrEqual(TAKEN_MAX);
   });

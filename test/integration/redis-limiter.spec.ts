@@ -12,7 +12,7 @@ import {
 import { agentScope, type LimitWindow, NO_LIMITS } from '#contracts';
 import { budgetSeeds, limitWindows } from '#domain/policy';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#kernel';
-import { FakeClock } from '#testing';
+import { FakeClock, lookAt } from '#testing';
 import { type RedisServer, redisMissing, startRedis } from './start-redis.js';
 
 const PASSWORD = 'canary-redis-password-7f3a';
@@ -101,12 +101,11 @@ describe.skipIf(redisMissing !== null)('the limiter in Redis', () => {
     }
   });
 
-  it('writes nothing when it refuses, looks or gives back what nobody took', async () => {
+  it('writes nothing when it refuses or gives back what nobody took', async () => {
     const connection = open();
     await connection.open();
     const limiter = limiterOf(connection, 5_000);
     await limiter.take([hour(5, 6)]);
-    await limiter.look([hour(5), month(0)]);
     await limiter.correct([{ ...hour(0), amount: -5 }]);
     expect(await connection.client.dbsize()).toBe(0);
   });
@@ -119,7 +118,7 @@ describe.skipIf(redisMissing !== null)('the limiter in Redis', () => {
     // Over for two hours by the clock of Redis, and not by the gateway's.
     const startMs = Date.now() - windowMs - 2 * 3_600_000;
     const day = (amount: number): LimitWindow => ({ ...month(amount), windowMs, startMs });
-    const used = async () => (await limiter.look([day(0)]))[0]?.used;
+    const used = async () => (await lookAt(limiter, [day(0)]))[0]?.used;
     await limiter.take([day(50)]);
     await limiter.correct([day(-20)]);
     expect(await used()).toBe(30);
@@ -165,7 +164,7 @@ describe.skipIf(redisMissing !== null)('the limiter in Redis', () => {
         { hourMs: hourMs - DAY_MS, costMicroUsd: 1_000_000 },
       ];
       const look = limitWindows(agent, limits, { requests: 0, tokens: 0, costMicroUsd: 0 }, nowMs);
-      const usedOf = async () => (await limiter.look(look))[0]?.used;
+      const usedOf = async () => (await lookAt(limiter, look))[0]?.used;
       for (let time = 0; time < 2; time += 1) {
         await limiter.seed(budgetSeeds(agent, limits, spent, nowMs), nowMs);
         expect(await usedOf()).toBe(used);
@@ -192,7 +191,7 @@ describe.skipIf(redisMissing !== null)('the limiter in Redis', () => {
         const change = { ...hour(0, 100), takenAtMs: nowMs - minutesAgo * MINUTE_MS };
         await limiter.correct([change], nowMs);
       }
-      expect((await limiter.look([hour(0)]))[0]?.used).toBe(100 + 100);
+      expect((await lookAt(limiter, [hour(0)]))[0]?.used).toBe(100 + 100);
     },
   );
 
@@ -236,7 +235,7 @@ describe.skipIf(redisMissing !== null)('the limiter in Redis', () => {
   describe('keeps a part for each gateway', () => {
     const seed = (window: LimitWindow, amount: number) => ({ ...window, amount });
     const usedOf = async (limiter: RedisRateLimiter, window: LimitWindow) =>
-      (await limiter.look([window]))[0]?.used;
+      (await lookAt(limiter, [window]))[0]?.used;
     let one: RedisRateLimiter;
     let two: RedisRateLimiter;
     beforeEach(async () => {
@@ -384,7 +383,7 @@ describe.skipIf(redisMissing !== null)('the limiter in Redis', () => {
     expect((await waiting).failure.reason).toBe('disconnected');
     await server.start();
     await ready(connection);
-    expect((await limiter.look([hour(5)]))[0]?.used).toBe(0);
+    expect((await lookAt(limiter, [hour(5)]))[0]?.used).toBe(0);
   });
 
   it('rejects fast while Redis hangs, gives the connection up, and comes back when it thaws', async () => {
@@ -424,7 +423,7 @@ describe.skipIf(redisMissing !== null)('the limiter in Redis', () => {
       server.thaw();
       await ready(connection);
       const patient = limiterOf(connection, 5_000);
-      expect((await patient.look([month(0)]))[0]?.used).toBe(1);
+      expect((await lookAt(patient, [month(0)]))[0]?.used).toBe(1);
       expect((await patient.take([month(999)])).allowed).toBe(true);
     },
   );
@@ -444,7 +443,7 @@ describe.skipIf(redisMissing !== null)('the limiter in Redis', () => {
     const patient = open();
     await patient.open();
     const usedByOthers = async (window: LimitWindow) =>
-      (await limiterOf(patient, 5_000).look([window]))[0]?.used;
+      (await lookAt(limiterOf(patient, 5_000), [window]))[0]?.used;
     const connection = open(`redis://127.0.0.1:${(slow.address() as AddressInfo).port}`);
     const limiter = limiterOf(connection);
     await vi.waitFor(() => limiter.take([month(1), hour(50)]));

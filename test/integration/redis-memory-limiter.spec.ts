@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { RedisRateLimiter } from '#adapters/redis';
 import type { LimitWindow, RateLimiter } from '#contracts';
 import { MemoryRateLimiter } from '#domain/policy';
-import { FakeClock } from '#testing';
+import { FakeClock, lookAt } from '#testing';
 import { connection, startOneRedis } from './start-one-redis.js';
 import { redisMissing } from './start-redis.js';
 
@@ -86,7 +86,7 @@ describe.skipIf(redisMissing !== null)('the limiters in memory and in Redis', ()
           clock.advance(passMs);
           const nowMs = clock.nowMs();
           expect(await ask(redis, nowMs)).toEqual(await ask(memory, nowMs));
-          expect(await redis.look(looks(nowMs))).toEqual(await memory.look(looks(nowMs)));
+          expect(await lookAt(redis, looks(nowMs))).toEqual(await lookAt(memory, looks(nowMs)));
         }
       }),
       { numRuns: 20 },

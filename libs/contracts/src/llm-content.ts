@@ -2,7 +2,7 @@
  * What guards and detectors need to know of an LLM request and its answer, in no vendor's vocabulary. Plain types,
  * not schemas: llm-dialects reads them from whatever a client sent, tolerantly, and never throws on odd input.
  */
-import type { DialectName, Usage } from './llm-call.js';
+import type { Usage } from './llm-call.js';
 
 /** A call the model made. */
 export interface LlmToolCall {
@@ -45,7 +45,6 @@ export interface NewestTurn {
 }
 
 export interface LlmRequest {
-  dialect: DialectName;
   model: string | null;
   stream: boolean;
   /**

@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { BucketChange, LimitWindow, RateLimiter } from '#contracts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#kernel';
+import { lookAt } from './look-at.js';
 
 /** An empty limiter at the first millisecond of an hour. */
 export interface LimiterPlace {
@@ -51,7 +52,7 @@ export function rateLimiterConformance(name: string, make: () => Promise<Limiter
     });
     const dayStart = (): number => place.nowMs() - (place.nowMs() % DAY_MS);
     const usedOf = async (window: LimitWindow): Promise<number | undefined> =>
-      (await limiter.look([window]))[0]?.used;
+      (await lookAt(limiter, [window]))[0]?.used;
     const changeOf = ({ limit: _limit, ...rest }: LimitWindow, amount: number): BucketChange => ({
       ...rest,
       amount,
@@ -85,7 +86,7 @@ export function rateLimiterConformance(name: string, make: () => Promise<Limiter
           refusedBy: 1,
           windows: [{ used: 1 }, { used: 1 }, { used: 5 }],
         });
-        expect(await limiter.look([minute(10), small, day(10, 5)])).toMatchObject([
+        expect(await lookAt(limiter, [minute(10), small, day(10, 5)])).toMatchObject([
           { used: 1 },
           { used: 1 },
           { used: 5 },
@@ -167,7 +168,7 @@ export function rateLimiterConformance(name: string, make: () => Promise<Limiter
           Array.from({ length: 200 }, () => limiter.take([minute(100), day(1_000, 7)])),
         );
         expect(decisions.filter(({ allowed }) => allowed)).toHaveLength(100);
-        expect(await limiter.look([minute(100), day(1_000, 0)])).toMatchObject([
+        expect(await lookAt(limiter, [minute(100), day(1_000, 0)])).toMatchObject([
           { used: 100 },
           { used: 700 },
         ]);
@@ -289,9 +290,9 @@ export function rateLimiterConformance(name: string, make: () => Promise<Limiter
       it('resets when there is room for one; when it is empty, if it was refused for more', async () => {
         await limiter.take([minute(2, 2)]);
         place.advance(10_500);
-        expect(await limiter.look([minute(2)])).toMatchObject([{ used: 2, resetMs: LONGEST_MS - 10_500 }]);
+        expect(await lookAt(limiter, [minute(2)])).toMatchObject([{ used: 2, resetMs: LONGEST_MS - 10_500 }]);
         await limiter.take([minute(3)]);
-        expect(await limiter.look([minute(3)])).toMatchObject([{ used: 3, resetMs: LONGEST_MS - 10_500 }]);
+        expect(await lookAt(limiter, [minute(3)])).toMatchObject([{ used: 3, resetMs: LONGEST_MS - 10_500 }]);
         const refused = await limiter.take([minute(4, 2)]);
         expect(refused).toMatchObject({
           allowed: false,
@@ -347,9 +348,9 @@ export function rateLimiterConformance(name: string, make: () => Promise<Limiter
       it('adds and gives back, never below zero', async () => {
         await limiter.take([minute(10, 5), day(100, 50)]);
         await limiter.correct([changeOf(minute(0), 3), changeOf(day(0, 0), -20)]);
-        expect(await limiter.look([minute(10), day(100, 0)])).toMatchObject([{ used: 8 }, { used: 30 }]);
+        expect(await lookAt(limiter, [minute(10), day(100, 0)])).toMatchObject([{ used: 8 }, { used: 30 }]);
         await limiter.correct([changeOf(minute(0), -100), changeOf(day(0, 0), -100)]);
-        expect(await limiter.look([minute(10), day(100, 0)])).toMatchObject([{ used: 0 }, { used: 0 }]);
+        expect(await lookAt(limiter, [minute(10), day(100, 0)])).toMatchObject([{ used: 0 }, { used: 0 }]);
         await limiter.correct([]);
       });
 
@@ -410,7 +411,7 @@ export function rateLimiterConformance(name: string, make: () => Promise<Limiter
 
       it('creates a counter only by adding', async () => {
         await limiter.correct([changeOf(minute(0), -5), changeOf(day(0, 0), 4)]);
-        expect(await limiter.look([minute(10), day(10, 0)])).toMatchObject([{ used: 0 }, { used: 4 }]);
+        expect(await lookAt(limiter, [minute(10), day(10, 0)])).toMatchObject([{ used: 0 }, { used: 4 }]);
       });
     });
 
@@ -427,9 +428,9 @@ export function rateLimiterConformance(name: string, make: () => Promise<Limiter
         place.advance(HOUR_MS / 4);
         // Of 400 in 60 minutes the latest 40 have 7 each.
         const looks = [{ used: 40 * 7 + 5 * 6 + 100 }, { used: 700 }];
-        expect(await limiter.look([hour, day(1_000, 0)])).toMatchObject(looks);
+        expect(await lookAt(limiter, [hour, day(1_000, 0)])).toMatchObject(looks);
         await limiter.seed(seeds.slice(0, 1), place.nowMs());
-        expect(await limiter.look([hour, day(1_000, 0)])).toMatchObject(looks);
+        expect(await lookAt(limiter, [hour, day(1_000, 0)])).toMatchObject(looks);
         expect((await limiter.take([day(1_000, 301)])).allowed).toBe(false);
       });
 
@@ -457,8 +458,8 @@ export function rateLimiterConformance(name: string, make: () => Promise<Limiter
       });
     });
 
-    it('looks without taking, and at what nobody has used', async () => {
-      expect(await limiter.look([minute(3), day(5, 0)])).toEqual([
+    it('takes nothing where nothing is asked for, and tells of what nobody has used', async () => {
+      expect(await lookAt(limiter, [minute(3), day(5, 0)])).toEqual([
         { key: minute(3).key, limit: 3, used: 0, resetMs: 0 },
         { key: day(5, 0).key, limit: 5, used: 0, resetMs: 0 },
       ]);

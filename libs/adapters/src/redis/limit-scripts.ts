@@ -243,11 +243,6 @@ end
 return told(isAllowed, refused, begun)
 `;
 
-/** Own arguments: limit, and none that matters. Replies like TAKE, and writes nothing. */
-export const LOOK = `${PRELUDE}
-return told(1, {}, {})
-`;
-
 /**
  * Own arguments: when it was taken (empty: now), amount. Behind those of the last key what time it is for the gateway, where when it
  * was taken is by that clock; else empty.

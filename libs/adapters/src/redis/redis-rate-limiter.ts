@@ -6,11 +6,11 @@
  * it stood for went on, and whoever made it tells what it used once it is over.
  */
 import type { Cluster, Redis } from 'ioredis';
-import type { BucketChange, LimitDecision, LimitWindow, RateLimiter, WindowState } from '#contracts';
-import { type Counted, checkAmount, checkWindow, describeDecision, stateOf } from '#domain/policy';
+import type { BucketChange, LimitDecision, LimitWindow, RateLimiter } from '#contracts';
+import { type Counted, checkAmount, checkWindow, describeDecision } from '#domain/policy';
 import { type Clock, steadyClock } from '#kernel';
 import { limitKey } from './limit-key.js';
-import { CORRECT, LOOK, SEED, TAKE, VALUES_PER_KEY } from './limit-scripts.js';
+import { CORRECT, SEED, TAKE, VALUES_PER_KEY } from './limit-scripts.js';
 import { RedisFailure } from './redis-failure.js';
 import { ReplicaExit } from './replica-exit.js';
 import { ReplyDeadline } from './reply-deadline.js';
@@ -48,7 +48,6 @@ type Sums = '' | 'recount';
 
 interface LimitCommands {
   observatoryLimitTake: Script;
-  observatoryLimitLook: Script;
   observatoryLimitCorrect: Script;
   observatoryLimitSeed: Script;
 }
@@ -72,7 +71,6 @@ export class RedisRateLimiter implements RateLimiter {
     this.#replicaExit = new ReplicaExit(client, steadyClock);
     this.#deadline = new ReplyDeadline({ client, clock: steadyClock, timeoutMs: this.#replyTimeoutMs });
     client.defineCommand('observatoryLimitTake', { lua: TAKE });
-    client.defineCommand('observatoryLimitLook', { lua: LOOK });
     client.defineCommand('observatoryLimitCorrect', { lua: CORRECT });
     client.defineCommand('observatoryLimitSeed', { lua: SEED });
     this.#commands = client as unknown as LimitCommands;
@@ -104,11 +102,6 @@ export class RedisRateLimiter implements RateLimiter {
 
   async seed(changes: readonly BucketChange[], nowMs: number): Promise<void> {
     await this.#change('observatoryLimitSeed', changes, nowMs);
-  }
-
-  async look(windows: readonly Omit<LimitWindow, 'amount'>[]): Promise<WindowState[]> {
-    const reply = await this.#run('observatoryLimitLook', windows, ({ limit }) => [limit, 0]);
-    return windows.map((window, index) => stateOf(window, countedAt(reply, index), 0, reply[0] as number));
   }
 
   async #takeInTime(windows: readonly LimitWindow[], sums: Sums = ''): Promise<Reply> {

@@ -80,6 +80,4 @@ export interface RateLimiter {
    * @param nowMs by the caller's clock, which `takenAtMs` is of; the limiter's need not be the same
    */
   seed(changes: readonly BucketChange[], nowMs: number): Promise<void>;
-  /** Reads without taking: states in the order asked. */
-  look(windows: readonly Omit<LimitWindow, 'amount'>[]): Promise<WindowState[]>;
 }

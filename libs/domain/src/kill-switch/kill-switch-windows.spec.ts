@@ -16,7 +16,6 @@ const KEY = 'tenant\0agent\0session';
 const LOG = 'compiled a module without errors. '.repeat(400);
 
 const request = (newest: Partial<NewestTurn>): LlmRequest => ({
-  dialect: 'openai-chat',
   model: 'gpt-test',
   stream: false,
   system_text: 'You are a careful assistant. '.repeat(200),

@@ -11,7 +11,6 @@ const ANSWERS = ['I do not know.', 'Homer, as far as anybody can tell.', 'Toward
 const text = (texts: readonly string[]) => fc.constantFrom(...texts);
 
 const request = (user_text: string): LlmRequest => ({
-  dialect: 'openai-chat',
   model: 'm',
   stream: false,
   system_text: '',

@@ -39,5 +39,4 @@ export {
   describeDecision,
   SLOTS_PER_WINDOW,
   slidingLifeMs,
-  stateOf,
 } from './slot-arithmetic.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type AgentLimits, agentScope, NO_LIMITS } from '#contracts';
-import { FakeClock } from '#testing';
+import { FakeClock, lookAt } from '#testing';
 import { budgetSeeds, corrections, LIMIT_NAMES, limitWindows } from './limit-windows.js';
 import { MemoryRateLimiter } from './memory-rate-limiter.js';
 
@@ -69,7 +69,7 @@ describe('limitWindows', () => {
 
 describe('corrections', () => {
   const usedOf = async (limiter: MemoryRateLimiter, nowMs: number): Promise<number[]> =>
-    (await limiter.look(limitWindows(AGENT, LIMITS, ESTIMATE, nowMs))).map(({ used }) => used);
+    (await lookAt(limiter, limitWindows(AGENT, LIMITS, ESTIMATE, nowMs))).map(({ used }) => used);
 
   it('put the real usage in the place of the estimate, and leave what is unknown', async () => {
     const clock = new FakeClock();
@@ -124,7 +124,7 @@ describe('budgetSeeds', () => {
     );
     expect(seeds.at(-1)).toMatchObject({ startMs: hour(1, 0), windowMs: 31 * 24 * 3_600_000 });
     await limiter.seed(seeds);
-    const looks = await limiter.look(limitWindows(AGENT, LIMITS, ESTIMATE, clock.nowMs()));
+    const looks = await lookAt(limiter, limitWindows(AGENT, LIMITS, ESTIMATE, clock.nowMs()));
     expect(looks.map(({ used }) => used)).toEqual([0, 0, 1 + 60, 421, 54_421]);
   });
 

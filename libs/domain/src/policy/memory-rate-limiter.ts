@@ -3,7 +3,7 @@
  * taking; costs about a microsecond for five windows and allocates only its answer. Counters are bounded in number
  * and dropped once no window counts them.
  */
-import type { BucketChange, LimitDecision, LimitWindow, RateLimiter, WindowState } from '#contracts';
+import type { BucketChange, LimitDecision, LimitWindow, RateLimiter } from '#contracts';
 import type { Clock } from '#kernel';
 import { FairCounters } from './fair-counters.js';
 import { seedShares } from './seed-shares.js';
@@ -17,7 +17,6 @@ import {
   reachMsOf,
   slidingLifeMs,
   slotMsOf,
-  stateOf,
 } from './slot-arithmetic.js';
 
 /** Five for each of 100,000 agents. */
@@ -123,20 +122,6 @@ export class MemoryRateLimiter implements RateLimiter {
       else if (change.startMs === counter.startMs)
         add(counter, change, counter.startMs, Math.max(0, amount - counter.used));
       if (amount > 0) counter.isUntaken = false;
-    });
-  }
-
-  async look(windows: readonly Omit<LimitWindow, 'amount'>[]): Promise<WindowState[]> {
-    const nowMs = this.#clock.nowMs();
-    return windows.map((window) => {
-      checkWindow(window);
-      const known = this.#counters.get(window.key);
-      const startMs = startOf(window, nowMs);
-      const counter =
-        known === undefined
-          ? fresh(startMs, 0)
-          : rolled({ ...known, slots: [...known.slots] }, window, startMs);
-      return stateOf(window, setBack(counter, window, startMs), 0, nowMs);
     });
   }
 

@@ -88,7 +88,7 @@ export function emptyInMs({ used, slots }: Counted, window: Shape, nowMs: number
 }
 
 /** @param refusedAmount what this window has just refused; 0 when it refused nothing */
-export function stateOf(
+function stateOf(
   window: Omit<LimitWindow, 'amount'>,
   counted: Counted,
   refusedAmount: number,

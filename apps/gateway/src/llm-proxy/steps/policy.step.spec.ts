@@ -19,7 +19,7 @@ import {
   SessionCaps,
 } from '#domain/policy';
 import { HOUR_MS, MINUTE_MS } from '#kernel';
-import { buildLlmAnswer, FakeClock } from '#testing';
+import { buildLlmAnswer, FakeClock, lookAt } from '#testing';
 import { answerStore } from '../calls/stored-answers.fixture.js';
 import { newUnsettledAnswers } from '../calls/unsettled-answers.js';
 import { buildProxyCall } from '../proxy-call.fixture.js';
@@ -91,7 +91,7 @@ async function countedAfter(
   clock.advance(tookMs);
   step.settle?.(Object.assign(call, ending));
   const windows = limitWindows(SCOPE, POLICY, { requests: 1, tokens: 1, costMicroUsd: 1 }, clock.nowMs());
-  const [requests, tokens, microUsd] = (await limiter.look(windows)).map(({ used }) => used);
+  const [requests, tokens, microUsd] = (await lookAt(limiter, windows)).map(({ used }) => used);
   return {
     requests,
     tokens,
@@ -316,7 +316,6 @@ test('a call that went on while the store of the limits was silent is told of wh
     take: () => Promise.reject(new Error('silent')),
     correct: (changes) => counters.correct(changes),
     seed: (changes) => counters.seed(changes),
-    look: (windows) => counters.look(windows),
   } satisfies RateLimiter as RateLimiter;
   const failures: unknown[] = [];
   const step = policyStep({
@@ -329,7 +328,7 @@ test('a call that went on while the store of the limits was silent is told of wh
   const said = answer({ text: 'done', finish: 'stop', usage: usage(20, 7) });
   step.settle?.(Object.assign(call, { isAnswered: true, wasTakenUp: true, answer: said }));
   const windows = limitWindows(SCOPE, POLICY, { requests: 0, tokens: 0, costMicroUsd: 0 }, clock.nowMs());
-  expect((await counters.look(windows)).map(({ used }) => used)).toEqual([1, 27, 27]);
+  expect((await lookAt(counters, windows)).map(({ used }) => used)).toEqual([1, 27, 27]);
   expect(failures).toHaveLength(1);
 });
 
@@ -350,7 +349,7 @@ test('a budget that is set while a call is under way counts what that call cost,
     const said = answer({ text: 'done', finish: 'stop', usage: usage(20, 7) });
     step.settle?.(Object.assign(call, { isAnswered: true, wasTakenUp: true, answer: said }));
     const windows = limitWindows(SCOPE, policy, { requests: 0, tokens: 0, costMicroUsd: 0 }, clock.nowMs());
-    expect((await limiter.look(windows)).map(({ used }) => used)).toEqual([0, 27, 27, 27]);
+    expect((await lookAt(limiter, windows)).map(({ used }) => used)).toEqual([0, 27, 27, 27]);
   }
 });
 
@@ -509,7 +508,7 @@ test.each([-90, 90])(
       onLimiterFailed: () => {},
     });
     const look = limitWindows(SCOPE, policy, { requests: 0, tokens: 0, costMicroUsd: 0 }, clock.nowMs());
-    const usedOf = async () => (await counters.look(look))[0]?.used;
+    const usedOf = async () => (await lookAt(counters, look))[0]?.used;
     const ended = { isAnswered: true, status: 200, wasTakenUp: true } as const;
 
     const begun = buildProxyCall({ path: '/responses', body: { model: 'm', input: 'Look into it.' } });

@@ -39,7 +39,6 @@ describe('Messages requests', () => {
     const digest = request.newest.attachment_digests[0];
     expect(digest).toMatch(/^[0-9a-f]{32}$/);
     expect(request).toEqual({
-      dialect: 'anthropic',
       model: 'claude-sonnet-4-5',
       stream: true,
       system_text: 'You book trains.\nTimetable: long.',

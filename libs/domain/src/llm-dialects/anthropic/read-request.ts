@@ -22,7 +22,6 @@ export function readMessagesRequest(body: unknown): LlmRequest {
     else if (message && isModel(message) && opening.isOver) break;
   }
   return {
-    dialect: 'anthropic',
     model: asModel(request.model),
     stream: request.stream === true,
     system_text: opening.systemText,

@@ -35,7 +35,6 @@ const ANSWER = {
 describe('generateContent requests', () => {
   it('matches results with calls by name and order', () => {
     expect(gemini.readRequest(json('request-tools.json'), PATH)).toEqual({
-      dialect: 'gemini',
       model: 'gemini-2.5-flash',
       stream: false,
       system_text: 'You book trains.\nPrefer direct ones.',

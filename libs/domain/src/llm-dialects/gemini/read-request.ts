@@ -20,7 +20,6 @@ export function readGeminiRequest(body: unknown, path: string): LlmRequest {
   const opening = new Opening();
   for (const value of contents) if (isUser(value)) opening.addUser(asRecord(value)?.parts, readPart);
   return {
-    dialect: 'gemini',
     model: asModel(target?.model) ?? asModel(request.model),
     stream: target?.stream ?? false,
     system_text: textOf(asRecord(system)?.parts ?? system, readPart),

@@ -28,7 +28,6 @@ const USAGE = {
 describe('Chat Completions requests', () => {
   it('brings tool results, matched with the calls they answer, and not the tools declared or the old user text', () => {
     expect(openaiChat.readRequest(json('request-tools.json'), PATH)).toEqual({
-      dialect: 'openai-chat',
       model: 'gpt-4o-mini',
       stream: true,
       system_text: 'You book trains.',

@@ -24,7 +24,6 @@ export function readChatRequest(body: unknown): LlmRequest {
     else if (message && isModel(message) && opening.isOver) break;
   }
   return {
-    dialect: 'openai-chat',
     model: asModel(request.model),
     stream: request.stream === true,
     system_text: opening.systemText,

@@ -36,7 +36,6 @@ const ANSWER = {
 describe('Responses requests', () => {
   it('brings what comes after the last item of the model, results with their calls', () => {
     expect(read(json('request-tools.json'))).toEqual({
-      dialect: 'openai-responses',
       model: 'gpt-5-mini',
       stream: false,
       system_text: 'You book trains.\nPrefer direct ones.',

@@ -25,7 +25,6 @@ export function readResponsesRequest(body: unknown): LlmRequest {
     } else if (item.role === 'user') opening.addUser(item.content, readResponsesPart);
   }
   return {
-    dialect: 'openai-responses',
     model: asModel(request.model),
     stream: request.stream === true,
     system_text: opening.systemText,
