@@ -42,10 +42,10 @@ export const ERRORS = {
   outside_allowed_hours: { status: 403, text: 'This agent may not run at this hour.' },
   session_capped: { status: 403, text: "This session has used up what its agent's policy allows." },
   budget_exceeded: { status: 429, text: 'The budget of this agent is used up.' },
-  hold_expired: { status: 409, text: 'An operator has paused this session; try again later.' },
+  hold_expired: { status: 409, text: 'This session is paused; try again later.' },
   call_terminated: {
     status: 403,
-    text: 'An operator has ended this session. Do not retry in it; another session may begin.',
+    text: 'This session has ended. Do not retry in it; another session may begin.',
   },
   version_conflict: { status: 409, text: 'Somebody else changed this meanwhile; load it again.' },
   upstream_unreachable: { status: 502, text: 'The upstream could not be reached.' },

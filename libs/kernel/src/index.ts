@@ -27,6 +27,7 @@ export * from './metadata-address.js';
 export * from './misspelt-variables.js';
 export * from './nfkc.js';
 export * from './oldest-entry.js';
+export * from './one-line.js';
 export * from './own-text.js';
 export * from './percent-decoded.js';
 export * from './plain-line.js';

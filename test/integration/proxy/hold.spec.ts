@@ -70,7 +70,12 @@ describe.each(VENDORS)('$name', (vendor) => {
     asked.catch(() => {});
     await expect.poll(() => held(session)).toHaveLength(1);
     await command(session, 'terminate', { reason: 'enough' });
-    await expect(asked).rejects.toMatchObject({ status: 403 });
+    await expect(asked).rejects.toMatchObject({
+      status: 403,
+      message: expect.stringContaining(
+        'has ended. Do not retry in it; another session may begin. Reason: enough',
+      ),
+    });
     expect(upstream.calls).toHaveLength(0);
     const calls = async () => (await gateway.operator('GET', `/v1/calls?session_id=${session}`)).body.items;
     await expect.poll(calls).toMatchObject([{ status: 403 }, { decision: 'forwarded' }]);
@@ -242,6 +247,14 @@ test.each(VENDORS)(
   },
 );
 
+test.each(VENDORS)('a held call that expires tells why its session is paused: $name', async (vendor) => {
+  const { session, headers } = await begun(vendor, hasty);
+  await command(session, 'pause', { reason: 'a "long" look' }, hasty);
+  const asked = vendor.ask(hasty.url, 'Patience', { headers, maxRetries: 0 });
+  const message = expect.stringMatching(/is paused; try again later\. Reason: a \\*"long\\*" look/);
+  await expect(asked).rejects.toMatchObject({ message });
+});
+
 /** Of a session that is paused at the hasty gateway: resolves once the stream has begun, which it does while it is held. */
 async function begunStream(headers: Record<string, string>): Promise<Response> {
   const response = await fetch(`${hasty.url}/proxy/openai/v1/chat/completions`, {
@@ -260,6 +273,16 @@ async function begunStream(headers: Record<string, string>): Promise<Response> {
   expect(response.status).toBe(200);
   return response;
 }
+
+test('a held stream that has begun ends with the reason for which its session was terminated', {
+  timeout: 40_000,
+}, async () => {
+  const { session, headers } = await begun(openaiChat, hasty);
+  await command(session, 'pause', { reason: 'look' }, hasty);
+  const response = await begunStream(headers);
+  await command(session, 'terminate', { reason: 'wrong customer' }, hasty);
+  expect(await response.text()).toContain('Reason: wrong customer');
+});
 
 test('a held stream is kept alive with comments past the hold, and then streams', {
   timeout: 40_000,

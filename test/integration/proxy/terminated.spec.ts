@@ -48,7 +48,9 @@ describe.each(VENDORS)('$name', (vendor) => {
     await upstream.calls[0]?.aborted;
     const refused: any = await asked.catch((error) => error);
     expect(refused).toMatchObject({ status: 403 });
-    expect(told(refused)).toContain('ended this session');
+    expect(told(refused)).toContain(
+      'has ended. Do not retry in it; another session may begin. Reason: enough',
+    );
     expect(upstream.calls).toHaveLength(1);
     await expect.poll(() => callsOf(session)).toMatchObject([{ decision: 'cut_off', status: 403 }]);
   });
@@ -63,7 +65,9 @@ describe.each(VENDORS)('$name', (vendor) => {
     await upstream.calls[0]?.aborted;
     const raised = await asked.catch((error) => error);
     expect(raised).toBeInstanceOf(Error);
-    expect(told(raised)).toContain('ended this session');
+    expect(told(raised)).toContain(
+      'has ended. Do not retry in it; another session may begin. Reason: enough',
+    );
     expect(upstream.calls).toHaveLength(1);
     await expect.poll(() => callsOf(session)).toMatchObject([{ decision: 'cut_off', status: 403 }]);
   });
@@ -92,7 +96,9 @@ test('what was cut off counts as used, as far as it was estimated', async () => 
   const pieces = (await streamOf(session))[Symbol.asyncIterator]();
   expect((await pieces.next()).value?.choices[0]?.delta.content).toBe('half');
   await terminate(session);
-  await expect(pieces.next()).rejects.toThrow('ended this session');
+  await expect(pieces.next()).rejects.toThrow(
+    'has ended. Do not retry in it; another session may begin. Reason: enough',
+  );
   await expect.poll(() => callsOf(session)).toMatchObject([{ decision: 'cut_off', usage: null }]);
   expect((await callsOf(session))[0].cost_usd).toBeCloseTo(0.0006, 4);
 });

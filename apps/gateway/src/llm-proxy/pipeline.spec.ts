@@ -83,6 +83,7 @@ function guards(waits: Waits, embedder: unknown = { embed: async () => VECTOR, m
     recall: () => null,
     answerForCall: () => said.control,
     answerFor: () => said.control,
+    view: () => ({ state: said.control.state, reason: null }),
     onChanged: () => () => {},
     noteProxied: () => {},
     holdCall: () => released.promise,

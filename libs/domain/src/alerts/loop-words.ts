@@ -1,6 +1,7 @@
 /** A notice of sessions that loop, or wait, in words: those of which nobody heard by name, and how many there are in all. */
+
+import { oneLine } from '#kernel';
 import { LOOPING_SESSIONS_PER_AGENT_MAX } from './looping-sessions.js';
-import { oneLine } from './one-line.js';
 import type { NoticeDetail } from './rule-condition.js';
 
 /** Of an alert that a restart found firing. */

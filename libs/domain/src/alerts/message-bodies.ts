@@ -1,6 +1,6 @@
 /** A notice as each kind of channel wants it. */
 import type { AlertNotice } from '#contracts';
-import { oneLine } from './one-line.js';
+import { oneLine } from '#kernel';
 
 const SUBJECT_CHARS_MAX = 180;
 

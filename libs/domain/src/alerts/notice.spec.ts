@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { ALERT_TYPES, type AlertType, alertNoticeSchema } from '#contracts';
+import { oneLine } from '#kernel';
 import { LOOPING_SESSIONS_PER_AGENT_MAX } from './looping-sessions.js';
 import { mailOf, slackBody } from './message-bodies.js';
 import { noticeOf, spokenDuration, testNotice } from './notice.js';
-import { oneLine } from './one-line.js';
 import { defaultRules, type RuleSettings } from './rule-defaults.js';
 import type { DueNotice } from './tenant-rules.js';
 

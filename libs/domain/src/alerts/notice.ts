@@ -1,7 +1,7 @@
 /** A due notice in words: one line, a few sentences, and where to look. Ids of agents are strangers' text: cleaned. */
 import type { AlertNotice, AlertType } from '#contracts';
+import { oneLine } from '#kernel';
 import { loopWords, personWords, semanticLoopWords, UNHEARD_SINCE_START } from './loop-words.js';
-import { oneLine } from './one-line.js';
 import type { Hush } from './rule-condition.js';
 import type { DueNotice } from './tenant-rules.js';
 

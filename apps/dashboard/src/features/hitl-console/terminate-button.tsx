@@ -47,7 +47,7 @@ export function TerminateButton({ session, commander, size = 'md', className }: 
           commander.sendOrThrow({ command: 'terminate', reason: reason.trim() || TERMINATED_WITHOUT_REASON })
         }
       >
-        <Field label="Reason, for the audit">
+        <Field label="Reason, for the audit and for whoever runs the agent">
           <Input
             value={reason}
             maxLength={4_096}

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { UpstreamExchange } from '#adapters/upstream-http';
 import { dialectFor } from '#domain/llm-dialects';
-import { countingIds, FakeClock, turn } from '#testing';
+import { buildSessionView, countingIds, FakeClock, turn } from '#testing';
 import { FairShare } from '../../fair-share.js';
 import { RetryClaims } from '../calls/retry-claims.js';
 import { RunningCalls } from '../calls/running-calls.js';
@@ -48,7 +48,7 @@ const sendingThrough = (
     answerBytes: new FairShare({ max: 1, onFull: () => {} }),
     clientStallMs: 1_000,
     ownOrigin: () => ORIGIN,
-    control: { answerFor: () => ({ state: 'active', directives: [] }), onChanged: () => () => {} },
+    control: { view: () => buildSessionView().control, onChanged: () => () => {} },
     waiting: new WaitingCalls(),
     standing: () => undefined,
     client: { send: (_request, sink) => send(sink) },

@@ -18,14 +18,14 @@ import type { ProxyCall, Verdict } from '../proxy-call.js';
 import { refusedForNow } from '../refusals.js';
 import { roomFor } from '../requests/body-room.js';
 import { changeJson } from '../requests/change-json.js';
+import { terminated } from '../sessions/stopped-session.js';
 import type { Step } from '../step.js';
 import { withoutQueryKey } from '../upstreams/carried-keys.js';
 import type { UpstreamTarget } from '../upstreams/upstream-directory.js';
-import { TERMINATED } from './hold.step.js';
 
 export interface ForwardParts extends Omit<RelayParts, 'room' | 'answerRoom'> {
   client: Pick<UpstreamClient, 'send'>;
-  control: Pick<ControlDesk, 'answerFor' | 'onChanged'>;
+  control: Pick<ControlDesk, 'view' | 'onChanged'>;
   waiting: WaitingCalls;
   /** Of a call that is under way there. */
   standing: AgentStanding;
@@ -68,7 +68,8 @@ export const forwardStep = ({
       const wait = waiting.enter(call, standing, cutOff);
       if (sessionKey !== null) {
         const look = () => {
-          if (control.answerFor(sessionKey).state === 'terminated') cutOff(TERMINATED);
+          const view = control.view(sessionKey);
+          if (view.state === 'terminated') cutOff(terminated(view));
         };
         unwatch = control.onChanged(sessionKey, look);
         // A change since the last look was told to nobody.

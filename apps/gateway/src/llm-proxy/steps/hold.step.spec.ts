@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { type AgentControl, agentScope } from '#contracts';
 import type { Dialect } from '#domain/llm-dialects';
+import { buildSessionView } from '#testing';
 import { HeldCalls } from '../calls/held-calls.js';
 import { WaitingCalls } from '../calls/waiting-calls.js';
 import { buildProxyCall } from '../proxy-call.fixture.js';
@@ -22,6 +23,7 @@ const streamingCall = (outgoing: object = {}): ProxyCall =>
 /** A desk whose pause lasts until the waiting is broken off. */
 const pausedDesk: HoldParts['desk'] = {
   answerForCall: () => PAUSED,
+  view: () => buildSessionView().control,
   recall: () => null,
   noteProxied: () => {},
   holdCall: (_key, { interrupt }) => new Promise((resolve) => interrupt.listen(() => resolve(PAUSED))),

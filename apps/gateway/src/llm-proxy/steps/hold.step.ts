@@ -19,6 +19,7 @@ import type { HeldCalls } from '../calls/held-calls.js';
 import type { WaitingCalls } from '../calls/waiting-calls.js';
 import type { ProxyCall, Verdict } from '../proxy-call.js';
 import { takesWords } from '../requests/takes-words.js';
+import { holdExpired, terminated } from '../sessions/stopped-session.js';
 import type { Step } from '../step.js';
 
 /** Silence before a held stream is begun: a pause that ends sooner leaves the upstream's own status and headers. */
@@ -28,7 +29,10 @@ const KEEP_ALIVE_INTERVAL_MS = 10_000;
 const RETRY_AFTER_SECONDS = 5;
 
 export interface HoldParts {
-  desk: Pick<ControlDesk, 'recall' | 'answerForCall' | 'noteProxied' | 'holdCall' | 'takeInjections'>;
+  desk: Pick<
+    ControlDesk,
+    'recall' | 'answerForCall' | 'view' | 'noteProxied' | 'holdCall' | 'takeInjections'
+  >;
   held: HeldCalls;
   waiting: WaitingCalls;
   standing: AgentStanding;
@@ -42,7 +46,10 @@ export interface HoldParts {
 export const holdStep = (parts: HoldParts): Step => {
   /** Given to a call that is under way: no other call of the session says them again. */
   const underWay = new Set<string>();
-  const proceed = (call: ProxyCall, control: AgentControl) => decide(call, control, underWay);
+  const proceed = (call: ProxyCall, control: AgentControl) =>
+    control.state === 'terminated'
+      ? terminated(parts.desk.view(call.sessionKey as SessionKey))
+      : giveWords(call, control, underWay);
   return holding(parts, proceed, underWay);
 };
 
@@ -102,7 +109,9 @@ async function hold(parts: HoldParts, call: ProxyCall, proceed: Proceed): Promis
     // The hour may have passed meanwhile, which nobody tells.
     const refused = wait.look();
     if (refused !== undefined) return refused;
-    return control.state === 'paused' ? EXPIRED : proceed(call, control);
+    return control.state === 'paused'
+      ? holdExpired(parts.desk.view(call.sessionKey as SessionKey))
+      : proceed(call, control);
   } catch (error) {
     if (error instanceof ObservatoryError && error.code === 'too_many_polls') return TOO_MANY;
     throw error;
@@ -159,19 +168,17 @@ function beginStream(call: ProxyCall, comment: string): void {
   call.outgoing.write(comment);
 }
 
-function decide(call: ProxyCall, control: AgentControl, underWay: Set<string>): Verdict | undefined {
-  if (control.state === 'terminated') return TERMINATED;
+function giveWords(call: ProxyCall, control: AgentControl, underWay: Set<string>): undefined {
   const words = control.directives.filter(
     ({ type, directive_id }) => type === 'inject' && !underWay.has(directive_id),
   );
   const texts = words.map((directive) => directive.prompt ?? '');
   // What this request has no place for waits for the next.
-  if (words.length === 0 || !takesWords(call, texts[0] as string)) return undefined;
+  if (words.length === 0 || !takesWords(call, texts[0] as string)) return;
   call.injections = [...call.injections, ...texts];
   const ids = words.map((directive) => directive.directive_id);
   call.takenDirectiveIds = [...call.takenDirectiveIds, ...ids];
   for (const id of ids) underWay.add(id);
-  return undefined;
 }
 
 const heldView = (call: ProxyCall): HeldCall => ({
@@ -182,19 +189,6 @@ const heldView = (call: ProxyCall): HeldCall => ({
   since_ms: Math.round(call.startedAtMs + call.elapsedMs()),
 });
 
-const EXPIRED: Verdict = {
-  kind: 'refuse',
-  decision: 'hold_expired',
-  code: 'hold_expired',
-  shouldRetry: true,
-  retryAfterSeconds: RETRY_AFTER_SECONDS,
-};
-export const TERMINATED = {
-  kind: 'refuse',
-  decision: 'terminated',
-  code: 'call_terminated',
-  shouldRetry: false,
-} as const satisfies Verdict;
 const TOO_MANY: Verdict = {
   kind: 'refuse',
   decision: 'hold_expired',

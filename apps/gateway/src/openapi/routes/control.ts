@@ -32,7 +32,7 @@ export const CONTROL_ROUTES: readonly Route[] = [
     path: '/v1/sessions/{session_id}/pause',
     summary: 'Pause a session',
     description:
-      'From now on its messages are stored but held back, its proxied calls wait, and the agent is told. ' +
+      'From now on its messages are stored but held back, its proxied calls wait, and the agent is told, with the reason. ' +
       'An abandoned pause expires as configured.',
     body: {
       content: { 'application/json': commandBodySchemas.pause },
@@ -94,7 +94,7 @@ export const CONTROL_ROUTES: readonly Route[] = [
     path: '/v1/sessions/{session_id}/terminate',
     summary: 'End a session',
     description:
-      'Cannot be undone. Calls of the session that are held, or at their upstream, end with 403 `call_terminated`; a stream that has begun ends with an error event.',
+      'Cannot be undone. Calls of the session that are held, or at their upstream, end with 403 `call_terminated`; a stream that has begun ends with an error event. The agent is told the reason.',
     body: {
       content: { 'application/json': commandBodySchemas.terminate },
       example: { reason: 'Wrong customer' },
