@@ -8,7 +8,7 @@ const all = () => true;
 describe('toRefusal', () => {
   it('puts each sentence at its field', () => {
     const error = refusal(
-      'budget_day_usd: Too small: expected number to be >0. allowed_hours.time_zone: an IANA time zone such as UTC.',
+      'budget_day_usd: must be more than 0. allowed_hours.time_zone: an IANA time zone such as UTC.',
       ['budget_day_usd', 'allowed_hours.time_zone'],
     );
     expect(toRefusal(error, all)).toEqual({
@@ -21,16 +21,16 @@ describe('toRefusal', () => {
   });
 
   it.each([
-    ['Too small: expected number to be >=5', 'At least 5.'],
-    ['Too big: expected number to be <=0.5', 'At most 0.5.'],
-    ['Too small: expected array to have >=1 items', 'At least 1 items.'],
-    ['Invalid email address', 'Invalid email address.'],
+    ['must be at least 5', 'At least 5.'],
+    ['must be at most 0.5', 'At most 0.5.'],
+    ['must have at least 16 characters', 'At least 16 characters.'],
+    ['must not be empty', 'Must not be empty.'],
   ])('puts "%s" in plain words', (sentence, plain) => {
     expect(toRefusal(refusal(`to: ${sentence}.`, ['to']), all).fields.to).toBe(plain);
   });
 
   it('says aloud what no field of the form can show', () => {
-    const error = refusal('threshold: Too big. colour: Unrecognized key.', ['threshold', 'colour']);
+    const error = refusal('threshold: too big. colour: there is no such field.', ['threshold', 'colour']);
     const { fields, general } = toRefusal(error, (path) => path === 'threshold');
     expect(fields).toEqual({ threshold: 'Too big.' });
     expect(general).toBe(error.message);

@@ -45,23 +45,15 @@ function sentenceAbout(path: string, { message, fields }: ApiError): string {
   return `${plain.charAt(0).toUpperCase()}${plain.slice(1)}.`;
 }
 
-const BOUNDS: Readonly<Record<string, string>> = {
-  '>': 'more than',
-  '>=': 'at least',
-  '<': 'less than',
-  '<=': 'at most',
-};
-
 /**
- * "Too small: expected number to be >=1" is the validator's; people read "at least 1". Any other sentence is as it was.
+ * "must be at most 600000" is of the wire; people read "at most 10" of a field in minutes. Any other sentence is as it was.
  *
  * @param scale one of the form's unit in the wire's
  */
 export const inPlainWords = (sentence: string, scale = 1): string =>
   sentence.replace(
-    /^Too (?:small|big): expected \w+ to (?:be|have) ([<>]=?)(-?[\d.]+)( \w+)?$/,
-    (_, bound: string, value: string, unit = '') =>
-      `${BOUNDS[bound]} ${Math.round((Number(value) / scale) * 10_000) / 10_000}${unit}`,
+    /^must (?:be|have) (at least|at most|more than|less than) (-?[\d.]+)(?= \w+$|$)/,
+    (_, bound: string, value: string) => `${bound} ${Math.round((Number(value) / scale) * 10_000) / 10_000}`,
   );
 
 /** Where the sentence led by this path begins. */

@@ -21,7 +21,7 @@ import {
 } from '#contracts';
 import { hasAllTenants } from '#domain/auth';
 import { ChangeQueue, type Clock, changesOf } from '#kernel';
-import { inWordsOfRequests } from '../errors/field-errors.js';
+import { inWordsOfRequests } from '../errors/in-words-of-requests.js';
 import { type Environment, RUNTIME_VARIABLES } from './env.js';
 
 const KEYS = Object.keys(RUNTIME_CONFIG_DEFAULTS) as RuntimeConfigKey[];

@@ -45,10 +45,10 @@ describe('the settings form', () => {
 
   it("puts each sentence of the gateway's refusal at its field, in the field's unit", () => {
     const detail =
-      'hitl_pause_ttl_ms: Too big: expected number to be <=600000; null puts it back to its default. retention_days: Invalid input; null puts it back to its default.';
+      'hitl_pause_ttl_ms: must be at most 600000; null puts it back to its default. retention_days: expected a number; null puts it back to its default.';
     expect(fieldErrorsOf(['hitl_pause_ttl_ms', 'retention_days'], detail)).toEqual({
       hitl_pause_ttl_ms: 'At most 10.',
-      retention_days: 'Invalid input.',
+      retention_days: 'Expected a number.',
     });
   });
 
