@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { io, type Socket } from 'socket.io-client';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { type Frame, LIMITS, type SubscribeAck } from '#contracts';
+import { ERRORS, type ErrorAnswer, type Frame, LIMITS, type SubscribeAck } from '#contracts';
 import { buildDecisionLog } from '#testing';
 import { type RunningGateway, startGateway } from './start-gateway.js';
 
@@ -61,12 +61,33 @@ const loop = async (session: string) => {
 
 describe('access', () => {
   test('is refused before connection without a token, with a wrong one, and with an agent key', async () => {
-    for (const auth of [{}, { token: 'wrong' }, { token: gateway.agentKey }]) {
-      expect((await refused(connect('/live', auth as Record<string, string>))).message).toContain('token');
+    const saidTo = async (namespace: string, auth: Record<string, string>) => {
+      const error = (await refused(connect(namespace, auth))) as Error & { data?: ErrorAnswer };
+      return [error.data?.reason, error.message];
+    };
+    for (const auth of [{}, { token: 'wrong' }] as Record<string, string>[])
+      expect(await saidTo('/live', auth)).toEqual([
+        'unauthorized',
+        'Sign in, or send a valid operator token in the handshake: auth: { token: <operator token> }. An administrator makes operator tokens under Settings > Operators.',
+      ]);
+    const { body } = await gateway.operator('POST', '/v1/operators', { name: 'of-one', role: 'viewer' });
+    for (const [token, tenant_id] of [
+      [gateway.agentKey, 'default'],
+      [body.secret, 'foreign'],
+    ] as [string, string][]) {
+      const headers = { authorization: `Bearer ${token}`, 'x-tenant-id': tenant_id };
+      const overHttp: any = await (await fetch(`${gateway.url}/v1/auth/me`, { headers })).json();
+      expect(await saidTo('/live', { token, tenant_id })).toEqual(['forbidden', overHttp.detail]);
     }
-    expect((await refused(connect('/agents', { key: gateway.operatorToken }))).message).toContain(
-      'agent key',
-    );
+    const wanted = (how: string) =>
+      `Send a valid agent key${how}. An operator token or a vendor's key does not work here. An administrator makes agent keys under Settings > Agent keys.`;
+    const overHttp: any = await (await fetch(`${gateway.url}/v1/decision-logs`, { method: 'POST' })).json();
+    expect(overHttp.detail).toBe(wanted(': Authorization: Bearer <agent key>'));
+    for (const auth of [{}, { key: 'wrong' }, { key: gateway.operatorToken }] as Record<string, string>[])
+      expect(await saidTo('/agents', auth)).toEqual([
+        'unauthorized',
+        wanted(' in the handshake: auth: { key: <agent key> }'),
+      ]);
   });
 
   test('is refused on a namespace that nobody serves: a stranger would have a socket for as long as it likes', async () => {
@@ -75,7 +96,10 @@ describe('access', () => {
   });
 
   test('is refused to a foreign origin, whatever it knows', async () => {
-    await refused(connect('/live', { token: gateway.operatorToken }, { origin: 'https://evil.example' }));
+    const origin = 'https://evil.example';
+    await refused(connect('/live', { token: gateway.operatorToken }, { origin }));
+    const polling = await fetch(`${gateway.url}/socket.io/?EIO=4&transport=polling`, { headers: { origin } });
+    expect(await polling.json()).toMatchObject({ message: ERRORS.origin_refused.text });
   });
 
   test('ends when the token is revoked', async () => {

@@ -11,7 +11,10 @@ export const ERRORS = {
     text: 'Name yourself: send the header X-Observatory-Operator-Id, a name of 1 to 100 characters, not "system" or "kill_switch". It is written to the audit.',
   },
   forbidden: { status: 403, text: 'Your role does not allow this.' },
-  origin_refused: { status: 403, text: 'This origin is not allowed to use an operator session.' },
+  origin_refused: {
+    status: 403,
+    text: 'This origin is not allowed to use an operator session. Behind a reverse proxy set OBSERVATORY_TRUST_PROXY=1; another origin is added by OBSERVATORY_ALLOWED_ORIGINS.',
+  },
   navigation_refused: {
     status: 403,
     text: 'The proxy answers programs. A page of the same origin may call it with fetch; none may open or embed its answers.',

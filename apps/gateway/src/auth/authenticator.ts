@@ -44,6 +44,11 @@ export type OperatorOutcome =
   | { ok: true; principal: OperatorPrincipal; credential: OperatorCredential }
   | { ok: false; code: ErrorCode; detail?: string };
 
+/** What a namespace of sockets wants to know of it. */
+export type SocketOutcome =
+  | { ok: true; principal: OperatorPrincipal }
+  | Extract<OperatorOutcome, { ok: false }>;
+
 /** A principal before its tenant is settled. */
 interface Caller {
   /** Null: the token was sent without a usable operator id. */
@@ -55,9 +60,10 @@ interface Caller {
   credential: OperatorCredential;
 }
 
-/** Said where only agents come in: of a request without a key, and of one with a wrong key. */
-export const AGENT_KEY_WANTED =
-  "Send a valid agent key: Authorization: Bearer <agent key>. An operator token or a vendor's key does not work here. An administrator makes agent keys under Settings > Agent keys.";
+/** Said where only agents come in, of no key and of a wrong one. @param how a key is sent there, as it follows "key" */
+export const agentKeyWanted = (how: string): string =>
+  `Send a valid agent key${how}. An operator token or a vendor's key does not work here. An administrator makes agent keys under Settings > Agent keys.`;
+export const AGENT_KEY_WANTED = agentKeyWanted(': Authorization: Bearer <agent key>');
 
 const UNAUTHORIZED = { ok: false, code: 'unauthorized' } as const;
 const AGENT_KEY_ON_OPERATOR_ROUTE = {

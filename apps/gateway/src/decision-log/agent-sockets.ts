@@ -9,6 +9,7 @@
 import type { DefaultEventsMap, Namespace, Socket } from 'socket.io';
 import { z } from 'zod';
 import { type AgentPrincipal, LIMITS, LIVE_EVENTS, ObservatoryError, sessionKey } from '#contracts';
+import { agentKeyWanted } from '../auth/authenticator.js';
 import { parseFields } from '../errors/field-errors.js';
 import { isOurs } from '../errors/refusal.js';
 import type { FairShare } from '../fair-share.js';
@@ -51,6 +52,8 @@ export interface AgentSocketsParts {
 
 const watchControlBody = z.strictObject({ session_id: z.string().min(1).max(LIMITS.idCharsMax) });
 
+const KEY_WANTED = agentKeyWanted(' in the handshake: auth: { key: <agent key> }');
+
 type Acknowledge = (answer: unknown) => void;
 
 export class AgentSockets {
@@ -60,8 +63,7 @@ export class AgentSockets {
     this.#parts = parts;
     parts.namespace.use((socket, next) => {
       const principal = parts.authenticate(socket);
-      if (principal === null)
-        next(refusedHandshake('unauthorized', 'Send auth: { key } with an agent key in the handshake.'));
+      if (principal === null) next(refusedHandshake('unauthorized', KEY_WANTED));
       else {
         socket.data.principal = principal;
         next();

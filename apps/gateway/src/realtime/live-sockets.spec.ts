@@ -24,7 +24,7 @@ function connect() {
   new LiveSockets({
     namespace: namespace as never,
     hub,
-    authenticate: () => null,
+    authenticate: () => ({ ok: false, code: 'unauthorized' }),
     events,
   });
   const data = { principal: { tenant_id: 't', operator_id: 'ada' } };

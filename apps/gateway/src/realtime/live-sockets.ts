@@ -13,6 +13,7 @@ import {
   subscribeSchema,
   type Topic,
 } from '#contracts';
+import type { SocketOutcome } from '../auth/authenticator.js';
 import { isOurs } from '../errors/refusal.js';
 import { isTopic, type LiveHub, type Subscription } from './live-hub.js';
 import { refusedHandshake } from './refused-handshake.js';
@@ -38,8 +39,8 @@ type LiveSocket = Socket<DefaultEventsMap, DefaultEventsMap, DefaultEventsMap, L
 interface LiveSocketsOptions {
   namespace: Namespace<DefaultEventsMap, DefaultEventsMap, DefaultEventsMap, LiveData>;
   hub: LiveHub;
-  /** Reads the handshake; null = refuse. */
-  authenticate: (socket: LiveSocket) => OperatorPrincipal | null;
+  /** Reads the handshake, and is asked again of who was let in. */
+  authenticate: (socket: LiveSocket) => SocketOutcome;
   events: LiveSocketsEvents;
 }
 
@@ -65,13 +66,13 @@ export class LiveSockets {
   constructor(options: LiveSocketsOptions) {
     this.#options = options;
     options.namespace.use((socket, next) => {
-      const principal = options.authenticate(socket);
-      if (principal === null || !mayRole(principal.role, 'observe')) {
-        next(refusedHandshake('unauthorized', 'Sign in, or send auth: { token } in the handshake.'));
-        return;
+      const outcome = options.authenticate(socket);
+      if (!outcome.ok) next(refusedHandshake(outcome.code, outcome.detail));
+      else if (!mayRole(outcome.principal.role, 'observe')) next(refusedHandshake('forbidden'));
+      else {
+        socket.data.principal = outcome.principal;
+        next();
       }
-      socket.data.principal = principal;
-      next();
     });
     options.namespace.on('connection', (socket) => this.#onConnection(socket));
   }
@@ -90,7 +91,7 @@ export class LiveSockets {
   /** Cuts the sockets for which `authenticate` no longer holds, after a token or login was revoked or a login ran out. */
   recheck(): void {
     for (const socket of this.#options.namespace.sockets.values()) {
-      if (this.#options.authenticate(socket) !== null) continue;
+      if (this.#options.authenticate(socket).ok) continue;
       socket.emit(LIVE_EVENTS.cut, { reason: 'unauthorized' });
       socket.disconnect(true);
     }

@@ -2,10 +2,10 @@
 import type { Server as HttpServer, IncomingMessage } from 'node:http';
 import { Server, type Socket } from 'socket.io';
 import type { AgentPrincipal, OperatorPrincipal } from '#contracts';
-import { LIMITS, PING_EVERY_MS } from '#contracts';
+import { ERRORS, LIMITS, PING_EVERY_MS } from '#contracts';
 import { isOwnPage } from '#domain/auth';
 import type { OperatorCredential } from '../auth/access.js';
-import type { Authenticator } from '../auth/authenticator.js';
+import type { Authenticator, SocketOutcome } from '../auth/authenticator.js';
 import type { GatewayConfig } from '../config/config.js';
 import { askedHost } from '../forwarded-host.js';
 import { ignoreUpgrades } from './ignore-upgrades.js';
@@ -16,6 +16,13 @@ import { refusedHandshake } from './refused-handshake.js';
 type OwnPages = Pick<GatewayConfig, 'allowedOrigins' | 'trustProxy'>;
 
 const CONNECT_TIMEOUT_MS = 10_000;
+/** HTTP's words for this name a header, which a browser's socket cannot send. */
+const NOT_SIGNED_IN = {
+  ok: false,
+  code: 'unauthorized',
+  detail:
+    'Sign in, or send a valid operator token in the handshake: auth: { token: <operator token> }. An administrator makes operator tokens under Settings > Operators.',
+} as const;
 const NOT_SERVED = refusedHandshake('not_found', 'Connect to /live or /agents.');
 
 export function createSocketServer(http: HttpServer, config: OwnPages, partial: PartialMessages): Server {
@@ -26,7 +33,7 @@ export function createSocketServer(http: HttpServer, config: OwnPages, partial: 
     maxHttpBufferSize: LIMITS.bodyBytesMax,
     perMessageDeflate: false,
     cors: { origin: [...config.allowedOrigins], credentials: true },
-    allowRequest: (request, answer) => answer(null, isAllowedOrigin(request, config)),
+    allowRequest: (request, answer) => answer(ERRORS.origin_refused.text, isAllowedOrigin(request, config)),
     destroyUpgrade: false,
     wsEngine: partial.webSocketServer(),
   });
@@ -52,12 +59,13 @@ export function authenticateOperator(
   authenticator: Authenticator,
   socket: Socket,
   { trustProxy }: Pick<GatewayConfig, 'trustProxy'>,
-): OperatorPrincipal | null {
+): SocketOutcome {
   const { principal, credential } = socket.data as {
     principal?: OperatorPrincipal;
     credential?: OperatorCredential;
   };
-  if (principal && credential) return authenticator.isLive(credential) ? principal : null;
+  if (principal && credential)
+    return authenticator.isLive(credential) ? { ok: true, principal } : NOT_SIGNED_IN;
   const { headers, auth } = socket.handshake;
   const outcome = authenticator.operatorSocket({
     token: text(auth.token),
@@ -68,9 +76,9 @@ export function authenticateOperator(
     secFetchSite: text(headers['sec-fetch-site']),
     host: askedHost(headers, trustProxy),
   });
-  if (!outcome.ok) return null;
+  if (!outcome.ok) return outcome.code === 'unauthorized' ? NOT_SIGNED_IN : outcome;
   socket.data.credential = outcome.credential;
-  return outcome.principal;
+  return outcome;
 }
 
 export function authenticateAgent(authenticator: Authenticator, socket: Socket): AgentPrincipal | null {

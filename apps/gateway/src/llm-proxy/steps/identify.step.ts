@@ -13,6 +13,7 @@ import {
   upstreamNameSchema,
 } from '#contracts';
 import { textOfHeader } from '#domain/auth';
+import { agentKeyWanted } from '../../auth/authenticator.js';
 import type { ProxyCall, Verdict } from '../proxy-call.js';
 import { refused } from '../refusals.js';
 import type { Step } from '../step.js';
@@ -104,7 +105,7 @@ const text = (value: string | string[] | undefined): string | undefined =>
 
 const UNKNOWN_KEY = refused(
   'unauthorized',
-  "Send a valid agent key as the API key, or in the header x-observatory-key. An operator token or a vendor's key does not work here. An administrator makes agent keys under Settings > Agent keys.",
+  agentKeyWanted(' as the API key, or in the header x-observatory-key'),
 );
 const NAVIGATION = refused('navigation_refused');
 const PREFLIGHT = refused(
