@@ -3,6 +3,7 @@
  * what they are named for and read what is before them; nothing here decides.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { crc32 } from 'node:zlib';
 import type {
   AgentPrincipal,
   AgentScope,
@@ -101,6 +102,8 @@ export class ProxyCall {
 
   // ---- receive
   body: BytePieces | null = null;
+  /** CRC-32 of a body that a dialect reads, by which its SDK's retry is known; 0 of any other. */
+  bodyChecksum = 0;
   /** Of what all bodies together may take; also those of a body that was refused half-way, and of an answer held back. */
   bodyBytesTaken = 0;
   /** Whose the body still is though the call has ended: its bytes stay taken until then. Null for nearly all. */
@@ -174,6 +177,8 @@ export class ProxyCall {
   /** @param json the body as parsed, of a call that has a dialect */
   readAs(json: unknown): void {
     this.#json = json;
+    // 0.2 ms for a megabyte, a tenth of what parsing it took.
+    for (const piece of this.body?.all ?? []) this.bodyChecksum = crc32(piece, this.bodyChecksum);
     this.#request = this.#readRequest();
     const isLong = this.bodyBytes >= MEDIA_BODY_BYTES_MIN;
     this.summary = summaryOf(this.#request, isLong ? mediaExcessBytes(json) : 0);

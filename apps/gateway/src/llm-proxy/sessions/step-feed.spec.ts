@@ -205,6 +205,16 @@ describe('steps made of calls', () => {
     expect(stepless).toEqual([]);
   });
 
+  test('are two for requests of one length, though of the second a retry alone came through', () => {
+    call({ content: 'Read page 12' }, 'read');
+    // Its first attempt was sent back by a limit.
+    call({ content: 'Read page 13', isRetry: true }, 'read');
+    call({ content: 'Read page 13', isRetry: true }, 'read');
+    call({ content: 'Sum up' });
+    feed.flush();
+    expect(made.map(({ cognition }) => cognition.intent)).toEqual(['Read page 12', 'Read page 13', 'Sum up']);
+  });
+
   test('say with what the session cost what calls that make none cost, and no less than nothing', () => {
     call({ content: 'Read on', costMicroUsd: 10_000 });
     call({ content: 'Read on', costMicroUsd: 20_000, isRetry: true });

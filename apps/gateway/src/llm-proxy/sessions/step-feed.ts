@@ -41,8 +41,9 @@ const SELF_REPORTING_MS = HOUR_MS;
 const REPORT_NOTED_EVERY_MS = 60_000;
 
 interface Conversation extends SoFar {
-  /** Of the latest request that made a step: an SDK tries again with the same body. Null: none has. */
+  /** Length and checksum of the latest request that made a step: an SDK tries again with the same body. Null: none has. */
   toldBytes: number | null;
+  toldChecksum: number;
   /** Waits for the results of its tool calls. */
   open: { tenantId: string; log: DecisionLog; sinceMs: number } | null;
 }
@@ -155,6 +156,7 @@ export class StepFeed {
     const log = stepOf(call, conversation);
     conversation.lastCallId = call.id;
     conversation.toldBytes = call.bodyBytes;
+    conversation.toldChecksum = call.bodyChecksum;
     this.#conversations.set(tenantId, sessionKey, conversation);
     if (waitsForResults(call)) {
       conversation.open = { tenantId, log, sinceMs: this.#parts.clock.steadyMs() };
@@ -200,6 +202,7 @@ export class StepFeed {
       asked: '',
       lastCallId: null,
       toldBytes: null,
+      toldChecksum: 0,
       costMicroUsd: Math.round(this.#parts.costOf(key) * 1e6),
       open: null,
     };
@@ -250,5 +253,5 @@ export class StepFeed {
  * A client SDK's own retry of a request that has its step. Where no earlier attempt made one (it broke on its way, came to a gateway
  * that was about to end, or a limit or a pause sent it back), the attempt that gets through is the step.
  */
-const isToldAlready = (call: ProxyCall, { toldBytes }: Conversation): boolean =>
-  call.isRetry && call.bodyBytes === toldBytes;
+const isToldAlready = (call: ProxyCall, { toldBytes, toldChecksum }: Conversation): boolean =>
+  call.isRetry && call.bodyBytes === toldBytes && call.bodyChecksum === toldChecksum;
