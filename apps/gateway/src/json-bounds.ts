@@ -17,7 +17,7 @@ export function requireWithin(bytes: Buffer, bounds: JsonBounds): void {
   if (passed === 'namesMax')
     throw new ObservatoryError(
       'payload_too_large',
-      `The body holds more than ${bounds.namesMax} different names of JSON members.`,
+      `The body holds more than ${bounds.namesMax} different names of JSON members. Send what varies as values, or less at once.`,
     );
 }
 

@@ -107,8 +107,8 @@ it('parses nothing that is large to whatever walks over it, whoever sends it', a
   expect(await post('/v1/prices', elements(LIMITS.apiJsonValuesMax + 1), asAdmin())).toBe(
     'payload_too_large',
   );
-  expect(await post('/v1/prices', members(LIMITS.jsonNamesMax), asAdmin())).toBe('ok');
-  expect(await post('/v1/prices', members(LIMITS.jsonNamesMax + 1), asAdmin())).toBe('payload_too_large');
+  expect(await post('/v1/prices', members(20_000), asAdmin())).toBe('ok');
+  expect(await post('/v1/prices', members(20_001), asAdmin())).toBe('payload_too_large');
   expect(await post('/v1/prices', '['.repeat(LIMITS.jsonDepthMax + 1), asAdmin())).toBe('invalid_json');
 });
 

@@ -24,8 +24,11 @@ export const LIMITS = {
   jsonValuesMax: 500_000,
   /** The same of a body that an operator sends, or whoever logs in. */
   apiJsonValuesMax: 100_000,
-  /** Different names of members in one request: to learn each costs the engine more than the value under it. */
-  jsonNamesMax: 50_000,
+  /**
+   * Different names of members in one request: to learn each takes the engine up to 5 us, more than the value under it. Requests of agents
+   * have some hundreds; names that repeat count once, however many tools there are.
+   */
+  jsonNamesMax: 20_000,
   /** Body of a request to the API whose sender is not known yet, or not at all. */
   strangerBodyBytesMax: 16 * 1024,
   /** Nesting of objects and arrays inside one DecisionLog, and in a body of the API. */
