@@ -48,7 +48,11 @@ const sendingThrough = (
     answerBytes: new FairShare({ max: 1, onFull: () => {} }),
     clientStallMs: 1_000,
     ownOrigin: () => ORIGIN,
-    control: { view: () => buildSessionView().control, onChanged: () => () => {} },
+    control: {
+      answerFor: () => ({ state: 'active', directives: [] }),
+      view: () => buildSessionView().control,
+      onChanged: () => () => {},
+    },
     waiting: new WaitingCalls(),
     standing: () => undefined,
     client: { send: (_request, sink) => send(sink) },

@@ -25,7 +25,7 @@ import type { UpstreamTarget } from '../upstreams/upstream-directory.js';
 
 export interface ForwardParts extends Omit<RelayParts, 'room' | 'answerRoom'> {
   client: Pick<UpstreamClient, 'send'>;
-  control: Pick<ControlDesk, 'view' | 'onChanged'>;
+  control: Pick<ControlDesk, 'answerFor' | 'view' | 'onChanged'>;
   waiting: WaitingCalls;
   /** Of a call that is under way there. */
   standing: AgentStanding;
@@ -68,8 +68,8 @@ export const forwardStep = ({
       const wait = waiting.enter(call, standing, cutOff);
       if (sessionKey !== null) {
         const look = () => {
-          const view = control.view(sessionKey);
-          if (view.state === 'terminated') cutOff(terminated(view));
+          if (control.answerFor(sessionKey).state === 'terminated')
+            cutOff(terminated(control.view(sessionKey)));
         };
         unwatch = control.onChanged(sessionKey, look);
         // A change since the last look was told to nobody.
