@@ -49,7 +49,8 @@ class Reader implements RunSink {
   private readonly reading: Reading = { tokens: [], quotes: [], code: [], hasArrow: false };
   private isOpening = true;
   private readonly marks: ClosingMarks;
-  private quoteEnd = -1;
+  /** By mark: where the quotation ends that it closed last. */
+  private readonly quoteEnds = new Map<string, number>();
 
   constructor(private readonly text: string) {
     this.marks = new ClosingMarks(text);
@@ -169,12 +170,14 @@ class Reader implements RunSink {
   /** The words inside are read like any others. */
   private readQuote(at: number, mark: string): number {
     this.close();
-    if (at === this.quoteEnd) return at + 1;
+    const before = this.quoteEnds.get(mark);
+    if (at === before) return at + 1;
     const end = this.marks.nextOf(mark, at + 1);
-    if (end - at > 1 && end - at <= QUOTE_CHARS_MAX) {
+    // Of all that open in front of one that closes the first has it: for each of them the text would be read once more.
+    if (end !== before && end - at > 1 && end - at <= QUOTE_CHARS_MAX) {
       const quoted = trimmed(this.text.slice(at + 1, end));
       if (quoted !== '') this.reading.quotes.push(quoted);
-      this.quoteEnd = end;
+      this.quoteEnds.set(mark, end);
     }
     this.isOpening = true;
     return at + 1;
@@ -185,7 +188,7 @@ class Reader implements RunSink {
     const isFence = text.startsWith('```', at);
     const mark = isFence ? '```' : '`';
     const end = this.marks.nextOf(mark, at + mark.length);
-    if (at === this.quoteEnd || end === Number.POSITIVE_INFINITY) return at + mark.length;
+    if (at === this.quoteEnds.get('`') || end === Number.POSITIVE_INFINITY) return at + mark.length;
     const marked = text.slice(at + mark.length, end).trim();
     if (isFence) {
       this.code(`\`${marked}`);
@@ -194,7 +197,7 @@ class Reader implements RunSink {
     }
     if (marked !== '' && end - at <= QUOTE_CHARS_MAX) {
       this.reading.code.push(`\`${marked}`);
-      this.quoteEnd = end;
+      this.quoteEnds.set(mark, end);
     }
     return at + 1;
   }
