@@ -13,13 +13,13 @@ export function differsInIntroduced(one: string, other: string): boolean {
 }
 
 /** @returns null: no colon has something before and behind it */
-function introducedIn(text: string): string | null {
+function introducedIn(whole: string): string | null {
+  const text = whole.trimEnd();
   const first = text.search(/\S/);
   for (let at = text.indexOf(':', first + 1); at !== -1; at = text.indexOf(':', at + 1)) {
     const behind = text.slice(at + 1);
-    const introduced = behind.trim();
-    if (introduced !== '' && (/^\s/.test(behind) || OPENS.test(introduced)))
-      return introduced.replace(/[ \t]+/g, ' ');
+    if (behind !== '' && (/^\s/.test(behind) || OPENS.test(behind)))
+      return behind.trimStart().replace(/[ \t]+/g, ' ');
   }
   return null;
 }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { TextVeto } from '#contracts';
 import { decideVeto, VETO_TEXT_CHARS_MAX } from './index.js';
 
@@ -472,6 +472,17 @@ describe('one answer for both', () => {
 
   it('is refused for a pause that politeness hides', () => {
     expect(strictVeto("Please let's eat, grandma", "Let's eat grandma")).toBe('spelling');
+  });
+});
+
+describe('texts of colons', () => {
+  it('are not read to their end for each', () => {
+    const trim = vi.spyOn(String.prototype, 'trim');
+    const text = `${'a:'.repeat(1_000)}${' '.repeat(1_000)}`;
+    answerVeto(`${text}b`, text);
+    const chars = trim.mock.contexts.reduce<number>((sum, text) => sum + String(text).length, 0);
+    trim.mockRestore();
+    expect(chars).toBeLessThan(4 * text.length);
   });
 });
 
