@@ -3,6 +3,9 @@ import type { LlmAnswer } from '#contracts';
 import { type Fingerprint, fingerprint, isSimilar } from './fingerprint.js';
 import { keyOfText, toolCallText } from './tool-call-key.js';
 
+/** Of an answer the first: as many as are kept of a stream. */
+const CALL_COUNT_MAX = 512;
+
 export interface AnswerPrint {
   /** Normalised; null without text. */
   readonly text: Fingerprint | null;
@@ -13,7 +16,7 @@ export interface AnswerPrint {
 }
 
 export function answerPrint({ text, tool_calls }: LlmAnswer): AnswerPrint {
-  const callTexts = tool_calls.map(toolCallText);
+  const callTexts = tool_calls.slice(0, CALL_COUNT_MAX).map(toolCallText);
   return {
     text: fingerprint(text),
     calls: fingerprint(callTexts.join('\n')),

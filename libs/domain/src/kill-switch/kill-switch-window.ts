@@ -17,7 +17,6 @@ import {
   type PromptPrint,
   promptDistance,
   promptPrint,
-  type ResultPrint,
 } from './prompt-print.js';
 import { repeatedIndexes, type StepMatch, scoreRequest } from './score.js';
 import { StepMarks } from './step-marks.js';
@@ -73,8 +72,8 @@ export class KillSwitchWindow {
   #failed: PromptPrint | null = null;
   /** Of the latest request. */
   score = 0;
-  /** Characters of all excerpts. */
-  excerptChars = 0;
+  /** Of all entries. */
+  chars = 0;
 
   /**
    * Scores the request against the earlier steps, and remembers it when it may go on. One that is stopped is not
@@ -120,7 +119,7 @@ export class KillSwitchWindow {
     if (retried !== null) this.#remove(this.#entries.length - 1);
     this.#entries.push(entry);
     this.#marks.push(prompt);
-    this.excerptChars += excerptSize(entry.excerpt);
+    this.chars += charsOf(entry);
     this.#cutTo(sizeMax);
     return { kind: 'forward', breakdown };
   }
@@ -134,11 +133,11 @@ export class KillSwitchWindow {
       entry.callIds = others;
       return;
     }
+    this.chars -= charsOf(entry);
     entry.callIds = [callId, ...others];
     entry.answer = answerPrint(answer);
-    this.excerptChars -= excerptSize(entry.excerpt);
     entry.excerpt.response = excerptOfAnswer(answer);
-    this.excerptChars += excerptSize(entry.excerpt);
+    this.chars += charsOf(entry);
   }
 
   /** As if the request had never been made. The step stays while there are other attempts of it. */
@@ -158,11 +157,12 @@ export class KillSwitchWindow {
   /** The agent's own calls are in the window, since their answers are; those of one that handed over to it are another's. */
   #printOf({ request, role, wordsSince }: ObservedRequest): PromptPrint {
     const prompt = promptPrint(request, this.#entries.at(-1)?.answer?.callKeys ?? []);
-    const isOwn = ({ callKey }: ResultPrint) =>
-      callKey === null ||
-      this.#entries.some((one) => one.role === role && one.answer?.callKeys.includes(callKey));
     // A call that was written as text stands in no answer's calls.
-    if (request.newest.tool_results.length === 0 || prompt.results.some(isOwn)) return prompt;
+    if (request.newest.tool_results.length === 0) return prompt;
+    const keys = new Set(prompt.results.map(({ callKey }) => callKey));
+    const isAsked = (callKey: string) => keys.has(callKey);
+    const isOwn = (one: Entry) => one.role === role && one.answer?.callKeys.some(isAsked);
+    if (keys.has(null) || this.#entries.some(isOwn)) return prompt;
     const isBefore = (one: Entry) => one.role === role && one.messageCount < request.message_count;
     // Not the first attempt of this very request.
     const before = this.#latest((one) => one.answer !== null && isBefore(one));
@@ -196,9 +196,18 @@ export class KillSwitchWindow {
   #remove(index: number): void {
     const [entry] = this.#entries.splice(index, 1);
     this.#marks.remove(index);
-    if (entry !== undefined) this.excerptChars -= excerptSize(entry.excerpt);
+    if (entry !== undefined) this.chars -= charsOf(entry);
   }
 }
+
+/** What a result's print, and a call's key, take of memory, as so many characters: many small ones outweigh what is kept of their texts. */
+const RESULT_CHARS = 340;
+const CALL_KEY_CHARS = 110;
+
+const charsOf = ({ excerpt, prompt, answer }: Entry): number =>
+  excerptSize(excerpt) +
+  prompt.results.length * RESULT_CHARS +
+  (answer?.callKeys.length ?? 0) * CALL_KEY_CHARS;
 
 const without = (ids: readonly string[], id: string): string[] => ids.filter((one) => one !== id);
 

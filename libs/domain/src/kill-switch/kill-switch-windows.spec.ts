@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import {
   incidentEvidenceSchema,
   KILL_SWITCH_DEFAULTS,
@@ -9,6 +9,7 @@ import {
   type NewestTurn,
 } from '#contracts';
 import { buildLlmAnswer, FakeClock } from '#testing';
+import { answerPrint } from './answer-print.js';
 import { type KillSwitchDecision, KillSwitchWindows, type KillSwitchWindowsOptions } from './index.js';
 
 const KEY = 'tenant\0agent\0session';
@@ -806,6 +807,28 @@ describe('KillSwitchWindows', () => {
       expect(evicted_capacity + evicted_memory).toBeGreaterThan(400);
     });
 
+    it('[KS-9.5] weigh what prints of many small results, and keys of many calls, take', () => {
+      create({ charsMax: 1_000_000 });
+      const many = Array.from({ length: 64 }, (_, index) => call('read', { index }));
+      for (let n = 0; n < 50; n += 1) {
+        const key = `tenant\0bot\0${n}`;
+        step(ask(`Ticket ${n}`), says('', ...many), { key });
+        step(results(...many.map((made) => came(made, `${n}`))), says('Done.'), { key });
+      }
+      expect(windows.counts().evicted_memory).toBeGreaterThan(10);
+    });
+
+    it('[KS-9.5] look at no call of theirs once for each result, and keep a bounded number of an answer', () => {
+      const calls = (of: string) => Array.from({ length: 600 }, (_, index) => call(`${of}${index}`));
+      const includes = vi.spyOn(Array.prototype, 'includes');
+      for (let n = 0; n < 5; n += 1) step(ask(`Ticket ${n} of ${LOG}`), says('', ...calls(`made${n}.`)));
+      step(results(...calls('another').map((made) => came(made, 'ok'))), says('Done.'));
+      const looked = includes.mock.contexts.reduce<number>((sum, all) => sum + (all as []).length, 0);
+      includes.mockRestore();
+      expect(looked).toBeLessThan(10 * 600);
+      expect(answerPrint(says('', ...calls('made'))).callKeys).toHaveLength(512);
+    });
+
     it('[KS-9.5] are gone when idle, which is no want of room', () => {
       create({ idleMs: 60_000 });
       run(5, () => step(ask('again'), says('same')));
@@ -834,7 +857,7 @@ describe('KillSwitchWindows', () => {
       observe(ask('k'.repeat(50)), { retry: true });
       expect(windows.counts().excerpt_chars).toBe(3 * 80 + 50);
       observe(results(came(call('abc', 'de'), 'fghi')));
-      expect(windows.counts().excerpt_chars).toBe(3 * 80 + 50 + 9);
+      expect(windows.counts().excerpt_chars).toBe(3 * 80 + 50 + 9 + 340);
       windows.forget(KEY);
       expect(windows.counts()).toMatchObject({ excerpt_chars: 0, windows: 0 });
     });

@@ -18,7 +18,7 @@ import { type KillSwitchDecision, KillSwitchWindow, type ObservedRequest } from 
 
 const WINDOW_COUNT_MAX = 20_000;
 const WINDOW_IDLE_MS = 6 * HOUR_MS;
-/** Characters of prompts and answers kept for evidence, over all windows: 64 MB of ASCII, twice that of other text. */
+/** Characters of prompts and answers kept for evidence, and prints of results and calls, over all windows: 64 MB of ASCII, twice that of other text. */
 const WINDOW_CHARS_MAX = 64 * 1024 * 1024;
 
 export interface KillSwitchWindowsOptions {
@@ -60,7 +60,7 @@ export class KillSwitchWindows {
       countMax,
       idleMs,
       clock,
-      weight: { max: charsMax, of: (window) => window.excerptChars },
+      weight: { max: charsMax, of: (window) => window.chars },
     });
   }
 
@@ -150,9 +150,9 @@ export class KillSwitchWindows {
     window: KillSwitchWindow,
     change: (window: KillSwitchWindow) => Result,
   ): Result {
-    const charsBefore = window.excerptChars;
+    const charsBefore = window.chars;
     const result = change(window);
-    this.#windows.reweigh(tenantOf(key), key, window, window.excerptChars - charsBefore);
+    this.#windows.reweigh(tenantOf(key), key, window, window.chars - charsBefore);
     return result;
   }
 }
