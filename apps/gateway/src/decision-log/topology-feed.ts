@@ -1,4 +1,5 @@
 /** One topology per tenant; its changes leave on `gateway:topology` every 100 ms, or a second where nobody watches. */
+import { randomBytes } from 'node:crypto';
 import {
   type LiveAudience,
   type LivePublisher,
@@ -90,7 +91,7 @@ export class TopologyFeed {
   #of(tenantId: string): Topology {
     let topology = this.#topologies.get(tenantId);
     if (topology === undefined) {
-      topology = new Topology({ clock: this.clock });
+      topology = new Topology({ clock: this.clock, seed: randomBytes(4).readInt32LE() });
       this.#topologies.set(tenantId, topology);
     }
     return topology;

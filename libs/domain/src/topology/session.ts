@@ -20,7 +20,6 @@ export interface WaitingStep extends Arrival {
   readonly previous: Arrival | null;
 }
 
-const SEED = 0x811c9dc5;
 const NO_STEPS: readonly WaitingStep[] = [];
 
 export class Session {
@@ -43,8 +42,12 @@ export class Session {
   /** For digests of its trace ids: other sessions may name their steps alike. */
   readonly seed: number;
 
-  constructor(readonly sessionId: string) {
-    this.seed = textDigest(sessionId, SEED);
+  /** @param seed nobody else's: who knows it makes digests meet, and each look at a step's ancestors long */
+  constructor(
+    readonly sessionId: string,
+    seed: number,
+  ) {
+    this.seed = textDigest(sessionId, seed);
   }
 
   nodeOf(agentId: string): Node | undefined {

@@ -83,6 +83,7 @@ export class Topology {
   readonly counts: TopologyCounts = { nodesPruned: 0, edgesRefused: 0, cyclesRefused: 0 };
   readonly #clock: Clock;
   readonly #limits: TopologyLimits;
+  readonly #seed: number;
   readonly #nodes = new Map<string, Node>();
   /** Longest silent first, to the second. */
   readonly #sessions = new Map<string, Session>();
@@ -97,8 +98,10 @@ export class Topology {
   #steps: StepRing;
   #edgeCount = 0;
 
-  constructor(options: { clock: Clock; limits?: Partial<TopologyLimits> }) {
+  /** @param options.seed of digests, 32 bits: of this process's own where strangers name the steps */
+  constructor(options: { clock: Clock; limits?: Partial<TopologyLimits>; seed?: number }) {
     this.#clock = options.clock;
+    this.#seed = options.seed ?? 0;
     this.#limits = { ...TOPOLOGY_LIMITS, ...options.limits };
     this.#steps = new StepRing(this.#limits.stepCountMax);
   }
@@ -279,7 +282,7 @@ export class Topology {
   }
 
   #sessionOf(sessionId: string, nowMs: number): Session {
-    const session = this.#sessions.get(sessionId) ?? new Session(sessionId);
+    const session = this.#sessions.get(sessionId) ?? new Session(sessionId, this.#seed);
     if (Math.abs(nowMs - session.movedMs) < MOVED_EVERY_MS) return session;
     session.movedMs = nowMs;
     this.#sessions.delete(sessionId);
