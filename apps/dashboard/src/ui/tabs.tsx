@@ -35,7 +35,7 @@ export function Tabs<V extends string>({ ref, label, value, onChange, tabs, clas
         </Base.List>
       </ScrollSideways>
       {tabs.map((tab) => (
-        <Base.Panel key={tab.value} value={tab.value} className="min-h-0 flex-1 outline-none">
+        <Base.Panel key={tab.value} value={tab.value} className="focus-inset min-h-0 flex-1">
           {tab.content}
         </Base.Panel>
       ))}

@@ -46,6 +46,7 @@ export function KillSwitchPanel({ settings: { live_score, ...live } }: { setting
           disabled={denial !== null || toggle.isPending}
           onChange={(enabled) => toggle.mutate(enabled)}
         >
+          <span className="sr-only">Kill switch is </span>
           {settings.enabled ? 'On' : 'Off'}
         </Switch>
       }

@@ -136,6 +136,7 @@ function Row({ node, rowIndex, isSelected, onSelect }: RowProps) {
             {...rowFocus}
             onClick={() => onSelect(node.node_id)}
             aria-pressed={isSelected}
+            aria-label={node.session_id ? `${node.agent_id}, session ${node.session_id}` : undefined}
             className="min-w-0 text-left font-medium text-base hover:text-accent"
             title={node.agent_id}
           >

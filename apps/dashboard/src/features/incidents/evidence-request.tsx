@@ -5,7 +5,7 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { IncidentEvidence } from '#contracts';
-import { Badge, cx, formatScore, plural, RelativeTime } from '../../ui';
+import { Badge, cx, formatClock, formatScore, plural, RelativeTime, useNow } from '../../ui';
 import { EmphasisedText } from '../compared-texts/emphasised-text';
 import { EvidenceToolCalls } from './evidence-tool-calls';
 import { type EvidenceView, pointsOf } from './score';
@@ -35,6 +35,7 @@ export function EvidenceRequest({ evidence, view }: EvidenceProps) {
 
 function EvidenceHead({ evidence, isStopped }: { evidence: IncidentEvidence; isStopped: boolean }) {
   const points = pointsOf(evidence);
+  const clock = useNow((nowMs) => formatClock(evidence.at_ms, nowMs));
   return (
     <div className="flex min-h-5 items-center gap-3">
       {isStopped ? null : (
@@ -49,6 +50,7 @@ function EvidenceHead({ evidence, isStopped }: { evidence: IncidentEvidence; isS
       <Link
         to="/calls/$callId"
         params={{ callId: evidence.call_id }}
+        aria-label={`The call at ${clock}`}
         className="text-accent text-xs hover:underline"
       >
         The call

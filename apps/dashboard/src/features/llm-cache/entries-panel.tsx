@@ -99,7 +99,7 @@ function EntriesTable({ entries, onInvalidate }: EntriesPanelProps & { entries: 
               <Button
                 size="sm"
                 variant="ghost"
-                aria-label={`Remove this entry of ${entry.agent_id}`}
+                aria-label={`Remove this entry of ${entry.agent_id}, ${entry.key}`}
                 title="Remove this entry"
                 icon={<Eraser size={14} aria-hidden="true" />}
                 disabledReason={denial}

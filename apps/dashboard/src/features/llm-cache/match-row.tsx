@@ -3,10 +3,13 @@ import { Link } from '@tanstack/react-router';
 import { Check, X } from 'lucide-react';
 import type { SemanticMatch } from '#contracts';
 import { useDenial } from '../../api';
-import { Badge, Button, RelativeTime } from '../../ui';
+import { Badge, Button, RelativeTime, truncateMiddle } from '../../ui';
 import { formatCosine } from '../calls/cache-texts';
 import { TextPair } from '../compared-texts/text-pair';
 import { useVerdict } from './use-cache';
+
+/** For who hears the buttons without what stands around them. */
+const PROMPT_CHARS_NAMED = 80;
 
 export function MatchRow({ match }: { match: SemanticMatch }) {
   return (
@@ -47,6 +50,7 @@ export function MatchRow({ match }: { match: SemanticMatch }) {
               <Link
                 to="/calls/$callId"
                 params={{ callId: match.call_id }}
+                aria-label={`The call that asked “${truncateMiddle(match.prompt, PROMPT_CHARS_NAMED)}”`}
                 className="shrink-0 text-accent hover:underline"
               >
                 The call
@@ -101,6 +105,7 @@ function Verdict({ match }: { match: SemanticMatch }) {
         <Button
           size="sm"
           data-testid="verdict-right"
+          aria-label={`Right for “${truncateMiddle(match.prompt, PROMPT_CHARS_NAMED)}”`}
           icon={<Check size={13} aria-hidden="true" />}
           busy={isPending && variables === 'right'}
           disabledReason={denial ?? (verdict === 'right' ? 'Marked as right already.' : null)}
@@ -113,6 +118,7 @@ function Verdict({ match }: { match: SemanticMatch }) {
           size="sm"
           variant="danger-quiet"
           data-testid="verdict-wrong"
+          aria-label={`Wrong for “${truncateMiddle(match.prompt, PROMPT_CHARS_NAMED)}”`}
           icon={<X size={13} aria-hidden="true" />}
           title="Removes the entry, so that nobody gets it again"
           busy={isPending && variables === 'wrong'}

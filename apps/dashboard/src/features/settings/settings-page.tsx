@@ -99,9 +99,13 @@ function useCurrentInView(nav: RefObject<HTMLElement | null>, currentId: string)
   useEffect(() => {
     const row = nav.current;
     if (row === null) return;
-    const observer = new ResizeObserver(() =>
-      row.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' }),
-    );
+    const observer = new ResizeObserver(() => {
+      const current = row.querySelector<HTMLElement>('[aria-current]');
+      const scroller = current?.parentElement;
+      if (!current || !scroller) return;
+      // Not scrollIntoView: Tab would go on from there.
+      scroller.scrollTo({ left: current.offsetLeft - (scroller.clientWidth - current.offsetWidth) / 2 });
+    });
     for (const element of [row, ...row.querySelectorAll('a')]) observer.observe(element);
     return () => observer.disconnect();
   }, [nav, currentId]);
@@ -139,7 +143,7 @@ export function SettingsPage() {
           ))}
         </ScrollSideways>
       </nav>
-      <div className="min-h-0 min-w-0 flex-1 overflow-y-auto">
+      <div className="min-h-0 min-w-0 flex-1 scroll-pb-16 overflow-y-auto">
         <div className={cx('mx-auto px-4 pt-5 pb-8', current.isWide ? 'max-w-5xl' : 'max-w-4xl')}>
           <h1 className="font-semibold text-xl tracking-tight">{current.label}</h1>
           <p className="mt-0.5 mb-4 text-muted">{current.lead}</p>

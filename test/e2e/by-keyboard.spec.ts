@@ -1,0 +1,122 @@
+/** Every page as somebody without a pointer has it: each stop of Tab is seen, says what it is, and stays while things move. */
+import type { Page } from 'playwright-core';
+import { beforeAll, expect, test } from 'vitest';
+import { gateway, startOneGateway, upstream, upstreamsAt } from '../integration/start-one-gateway.js';
+import { guardEnvironment, sendGuardedTraffic } from './guarded-traffic.js';
+import { browser, launchOneBrowser } from './launch-one-browser.js';
+import { openAs } from './log-in.js';
+import { loopIn } from './loop-in.js';
+
+const STOPS_MAX = 60;
+const STOPPED_AGENT = 'order-bot';
+
+let page: Page;
+let incidentId: string;
+
+startOneGateway((origin) => ({ ...upstreamsAt(origin), ...guardEnvironment }));
+launchOneBrowser();
+beforeAll(async () => {
+  await sendGuardedTraffic(gateway, upstream);
+  await loopIn(gateway, 'in-circles');
+  await gateway.operator('PATCH', `/v1/agents/${STOPPED_AGENT}/kill-switch`, { threshold: 10 });
+  for (let request = 0; request < 8; request += 1) await askForOrder();
+  incidentId = (await gateway.operator('GET', '/v1/incidents')).body.items[0].incident_id;
+  page = await openAs(browser, gateway, 'ana');
+});
+
+async function askForOrder(): Promise<void> {
+  const { body } = await fetch(`${gateway.url}/agents/${STOPPED_AGENT}/proxy/openai/v1/chat/completions`, {
+    method: 'POST',
+    headers: {
+      'x-observatory-key': gateway.agentKey,
+      'x-observatory-session': 'orders',
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify({
+      model: 'gpt-4o-mini',
+      temperature: 1,
+      messages: [{ role: 'user', content: 'Where is order 4701? I cannot find it anywhere.' }],
+    }),
+  });
+  await body?.cancel();
+}
+
+/** What has the focus: its accessible name as far as it is written down, where it leads, and what is wrong with it. */
+const LOOK_AT_FOCUS = `(() => {
+  const { activeElement: focused } = document;
+  if (focused === null || focused === document.body) return null;
+  const label = focused.closest('label');
+  const isOutlined = (element) => element !== null && getComputedStyle(element).outlineStyle !== 'none';
+  const box = focused.getBoundingClientRect();
+  const inWindow = (at, size) => Math.min(Math.max(at, 1), size - 1);
+  const top = document.elementFromPoint(
+    inWindow(box.left + box.width / 2, innerWidth),
+    inWindow(box.top + box.height / 2, innerHeight),
+  );
+  const isSeen = box.bottom > 0 && box.top < innerHeight && top !== null &&
+    (focused.contains(top) || top.contains(focused) || label?.contains(top) === true);
+  const group = focused.closest('fieldset')?.querySelector('legend')?.textContent ?? '';
+  const names = (focused.getAttribute('aria-labelledby')?.split(' ') ?? []).map((id) => document.getElementById(id)?.textContent ?? '');
+  const name = focused.getAttribute('aria-label') || label?.textContent || focused.labels?.[0]?.textContent || (names.length > 0 ? names.join(' ') : '') || focused.innerText || '';
+  return {
+    name: [focused.getAttribute('role') ?? focused.tagName.toLowerCase(), group, name.replace(/\\s+/g, ' ').trim().slice(0, 80)].filter(Boolean).join(' '),
+    leads: focused.href ?? '',
+    isAction: focused.matches('button:not([aria-expanded]), a'),
+    isOutlined: isOutlined(focused) || isOutlined(label),
+    isSeen,
+  };
+})()`;
+
+/** Goes from stop to stop once round the page, or as far as \`STOPS_MAX\`. */
+async function problemsOnTheWay(): Promise<string[]> {
+  const problems: string[] = [];
+  const places = new Map<string, string>();
+  for (let stop = 0; stop < STOPS_MAX; stop += 1) {
+    await page.keyboard.press('Tab');
+    const focus: any = await page.evaluate(LOOK_AT_FOCUS);
+    if (focus === null) return stop === 0 ? ['nothing takes the focus'] : problems;
+    if (stop === 0 && focus.name !== 'a Skip to content') problems.push(`begins at ${focus.name}`);
+    if (!focus.isOutlined) problems.push(`${focus.name}: the focus is not shown`);
+    if (!focus.isSeen) problems.push(`${focus.name}: out of sight`);
+    const elsewhere = places.get(focus.name);
+    if (focus.isAction && elsewhere !== undefined && (elsewhere !== focus.leads || focus.leads === ''))
+      problems.push(`${focus.name}: twice`);
+    places.set(focus.name, focus.leads);
+  }
+  return problems;
+}
+
+test.for([
+  '/',
+  '/sessions/in-circles',
+  '/fleet',
+  '/fleet?view=table',
+  '/stream',
+  '/agents',
+  '/agents/help-desk',
+  '/incidents',
+  '/incidents/{incident}',
+  '/calls',
+  '/spend',
+  '/cache',
+  '/alerts',
+  '/alerts?tab=channels',
+  '/alerts?tab=history',
+  '/system',
+  '/settings',
+  '/settings?section=prices',
+  '/settings?section=upstreams',
+  '/settings?section=agent-keys',
+  '/settings?section=operators',
+  '/settings?section=audit',
+  '/settings?section=appearance',
+  '/settings?section=about',
+])(
+  'at %s each stop of Tab is in sight, shows that it has the focus, and has a name of its own',
+  async (path) => {
+    await page.goto(gateway.url + path.replace('{incident}', incidentId));
+    await page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' });
+    await page.getByRole('main').waitFor();
+    expect(await problemsOnTheWay()).toEqual([]);
+  },
+);
