@@ -1,7 +1,9 @@
 /** Every page as somebody without a pointer has it: each stop of Tab is seen, says what it is, and stays while things move. */
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
+import { buildDecisionLog } from '#testing';
 import { gateway, startOneGateway, upstream, upstreamsAt } from '../integration/start-one-gateway.js';
+import { focusOf } from './check-page.js';
 import { guardEnvironment, sendGuardedTraffic } from './guarded-traffic.js';
 import { browser, launchOneBrowser } from './launch-one-browser.js';
 import { openAs } from './log-in.js';
@@ -120,3 +122,21 @@ test.for([
     expect(await problemsOnTheWay()).toEqual([]);
   },
 );
+
+test('a step that has the focus stays where it is, and keeps it, while others come', async () => {
+  await page.goto(`${gateway.url}/sessions/in-circles`);
+  await page.getByTestId('step-row').first().waitFor();
+  await page.keyboard.press('j');
+  await page.keyboard.press('j');
+  const before = await focusOf(page);
+  const box = (): Promise<number> => page.evaluate('document.activeElement.getBoundingClientRect().top');
+  const top = await box();
+  for (let step = 0; step < 60; step += 1)
+    await gateway.ingest(
+      buildDecisionLog({
+        meta: { trace_id: `later-${step}`, session_id: 'in-circles', timestamp: new Date().toISOString() },
+      } as never),
+    );
+  await page.getByRole('button', { name: '60 new' }).waitFor();
+  expect([await focusOf(page), await box()]).toEqual([before, top]);
+});

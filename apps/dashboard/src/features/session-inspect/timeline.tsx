@@ -67,9 +67,13 @@ export function Timeline({ detail, openSeqs, onToggle }: TimelineProps) {
         // biome-ignore lint/a11y/noNoninteractiveTabindex: see above.
         tabIndex={0}
         className="focus-inset h-full overflow-y-auto"
-        onScroll={(event) => setIsHeld(event.currentTarget.scrollTop > 4)}
+        onScroll={({ currentTarget }) => setIsHeld(isRead(currentTarget))}
         onPointerEnter={() => setIsHeld(true)}
-        onPointerLeave={(event) => setIsHeld(event.currentTarget.scrollTop > 4)}
+        onPointerLeave={({ currentTarget }) => setIsHeld(isRead(currentTarget))}
+        onFocus={({ currentTarget }) => isRead(currentTarget) && setIsHeld(true)}
+        onBlur={({ currentTarget, relatedTarget }) =>
+          currentTarget.contains(relatedTarget) || setIsHeld(isRead(currentTarget))
+        }
         data-held={isHeld}
       >
         <div className="relative" style={{ height: virtualizer.getTotalSize() }}>
@@ -118,6 +122,10 @@ export function Timeline({ detail, openSeqs, onToggle }: TimelineProps) {
     </div>
   );
 }
+
+/** Scrolled, or walked through by keyboard: the row that has the focus would wander off, and lose it where none is drawn. */
+const isRead = (list: HTMLElement): boolean =>
+  list.scrollTop > 4 || list.querySelector(':focus-visible') !== null;
 
 /** While held, what is newer than what is on the screen waits; values of what is on it still change. */
 function useHeldEntries(entries: readonly TimelineEntry[]) {
