@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { buildDecisionLog } from '#testing';
 import { gateway, startOneGateway, upstream, upstreamsAt } from '../integration/start-one-gateway.js';
-import { focusOf } from './check-page.js';
+import { checkPage, focusOf, problemAt } from './check-page.js';
 import { guardEnvironment, sendGuardedTraffic } from './guarded-traffic.js';
 import { browser, launchOneBrowser } from './launch-one-browser.js';
 import { openAs } from './log-in.js';
@@ -139,4 +139,21 @@ test('a step that has the focus stays where it is, and keeps it, while others co
     );
   await page.getByRole('button', { name: '60 new' }).waitFor();
   expect([await focusOf(page), await box()]).toEqual([before, top]);
+});
+
+test('who confirms without the word that has to be typed is told so at its field', async () => {
+  await page.goto(`${gateway.url}/sessions/in-circles`);
+  await page.getByTestId('hitl-terminate').first().press('Enter');
+  await page.getByLabel('Reason, for the audit').press('Enter');
+  const word = page.getByLabel('Type “terminate” to confirm');
+  await expect.poll(() => problemAt(word)).toBe('Nothing is done until “terminate” stands here.');
+  expect(await word.and(page.locator(':focus')).count()).toBe(1);
+  await page.getByRole('dialog').getByRole('alert').waitFor();
+  await checkPage(page, 'terminate-untyped');
+  await word.pressSequentially('term');
+  expect(await problemAt(word)).toBeNull();
+  await page.keyboard.press('Escape');
+  await expect
+    .poll(() => page.getByTestId('hitl-terminate').first().and(page.locator(':focus')).count())
+    .toBe(1);
 });

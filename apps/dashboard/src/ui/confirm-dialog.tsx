@@ -30,29 +30,31 @@ interface ConfirmDialogProps {
   confirmTestId?: string;
 }
 
-const NO_PROBLEMS = {};
-
 export function ConfirmDialog(props: ConfirmDialogProps) {
   const { open, onOpenChange, title, description, confirmLabel, typeToConfirm, onConfirm, children } = props;
   const [typed, setTyped] = useState('');
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<string | null>(null);
 
-  const element = useFocusFirstError(props.problems ?? NO_PROBLEMS);
+  const [untyped, setUntyped] = useState<string | null>(null);
+  const element = useFocusFirstError({ ...props.problems, untyped });
 
   useEffect(() => {
     if (open) {
       setTyped('');
+      setUntyped(null);
       setFailure(null);
     }
   }, [open]);
 
-  const ready =
-    (props.isReady ?? true) && (!typeToConfirm || typed.trim().toLowerCase() === typeToConfirm.toLowerCase());
+  const ready = props.isReady ?? true;
+  const isTyped = !typeToConfirm || typed.trim().toLowerCase() === typeToConfirm.toLowerCase();
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     if (!ready || busy) return;
     setFailure(null);
+    setUntyped(isTyped ? null : `Nothing is done until “${typeToConfirm}” stands here.`);
+    if (!isTyped) return;
     if (props.check?.() === false) return;
     setBusy(true);
     try {
@@ -72,8 +74,15 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
       <form ref={element} onSubmit={submit} className="flex flex-col gap-3">
         {children}
         {typeToConfirm ? (
-          <Field label={`Type “${typeToConfirm}” to confirm`}>
-            <Input value={typed} onChange={(event) => setTyped(event.target.value)} autoComplete="off" />
+          <Field label={`Type “${typeToConfirm}” to confirm`} error={untyped}>
+            <Input
+              value={typed}
+              onChange={(event) => {
+                setTyped(event.target.value);
+                setUntyped(null);
+              }}
+              autoComplete="off"
+            />
           </Field>
         ) : null}
         {failure ? (
