@@ -157,3 +157,16 @@ test('who confirms without the word that has to be typed is told so at its field
     .poll(() => page.getByTestId('hitl-terminate').first().and(page.locator(':focus')).count())
     .toBe(1);
 });
+
+test('who goes by Tab is not led through every step, or every call, to what comes after them', async () => {
+  for (const [path, skip, next] of [
+    ['/sessions/in-circles', 'Skip the steps', 'button Hold its messages anyway'],
+    ['/agents/help-desk', 'Skip the calls', 'switch Kill switch is On'],
+  ] as const) {
+    await page.goto(gateway.url + path);
+    await page.getByRole('button', { name: skip }).press('Enter');
+    await page.keyboard.press('Tab');
+    const focus: any = await page.evaluate(LOOK_AT_FOCUS);
+    expect(focus.name).toBe(next);
+  }
+});

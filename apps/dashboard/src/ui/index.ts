@@ -46,6 +46,7 @@ export * from './save-bar';
 export * from './select';
 export * from './severity-labels';
 export * from './skeleton';
+export * from './skip-button';
 export * from './state-dot';
 export * from './step-rate';
 export * from './switch';

@@ -1,7 +1,7 @@
 /** One agent: whether it may call, what it spends, what it did, and everything an operator can set about it. */
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { ArrowRight } from 'lucide-react';
-import type { ReactNode } from 'react';
+import { type ReactNode, useRef } from 'react';
 import type { AgentView } from '#contracts';
 import { BackLink } from '../../app/back-link';
 import { LoadingThing, MissingThing } from '../../app/thing-page';
@@ -16,6 +16,7 @@ import {
   plural,
   RelativeTime,
   Skeleton,
+  SkipButton,
 } from '../../ui';
 import { CallsTable } from '../calls/calls-table';
 import { NoCalls } from '../calls/no-calls';
@@ -52,14 +53,18 @@ export function AgentPage() {
 }
 
 function Agent({ agent }: { agent: AgentView }) {
+  const behindCalls = useRef<HTMLDivElement>(null);
   return (
     <div className="flex h-full flex-col overflow-y-auto">
       <AgentHeader agent={agent} />
       <div className="flex items-start gap-3 p-3 max-lg:flex-col max-lg:items-stretch">
-        <div className="flex min-w-0 flex-1 flex-col gap-3">
+        <div className="relative flex min-w-0 flex-1 flex-col gap-3">
           <SpendPanel agent={agent} />
+          <SkipButton to={behindCalls}>Skip the calls</SkipButton>
           <LatestCalls agentId={agent.agent_id} />
-          <AgentIncidents agentId={agent.agent_id} />
+          <div ref={behindCalls} tabIndex={-1} className="outline-none">
+            <AgentIncidents agentId={agent.agent_id} />
+          </div>
         </div>
         <div className="flex w-[400px] shrink-0 flex-col gap-3 max-lg:w-full">
           <KillSwitchPanel settings={agent.kill_switch} />
@@ -148,7 +153,7 @@ function SpendPanel({ agent }: { agent: AgentView }) {
       title="Spend"
       actions={
         <MoreLink>
-          <Link to="/spend" search={{ agent: agent.agent_id }}>
+          <Link to="/spend" search={{ agent: agent.agent_id }} aria-label="All of it: spend">
             All of it
           </Link>
         </MoreLink>
@@ -171,7 +176,7 @@ function LatestCalls({ agentId }: { agentId: string }) {
       title="Latest calls"
       actions={
         <MoreLink>
-          <Link to="/calls" search={{ agent: agentId }}>
+          <Link to="/calls" search={{ agent: agentId }} aria-label="All of them: calls">
             All of them
           </Link>
         </MoreLink>

@@ -7,7 +7,7 @@ import { useShortcut } from '../../app/keyboard/use-shortcut';
 import { TextLink } from '../../app/text-link';
 import { useBack } from '../../app/use-back';
 import { useTopic } from '../../realtime';
-import { EmptyState, Skeleton, Tabs, useIsPhone } from '../../ui';
+import { EmptyState, Skeleton, SkipButton, Tabs, useIsPhone } from '../../ui';
 import { ActionBar } from '../hitl-console/action-bar';
 import { AuditTrail } from '../hitl-console/audit-trail';
 import { HeldCalls } from '../hitl-console/held-calls';
@@ -66,6 +66,7 @@ export function InspectPage() {
 function Inspect({ detail }: { detail: SessionDetail }) {
   const { session } = detail;
   const isPhone = useIsPhone();
+  const controls = useRef<HTMLDivElement>(null);
   const pauseAndInspect = usePauseAndInspect();
   useShortcut('pause', () => {
     if (session.control.mode === 'observe_only') return false;
@@ -74,9 +75,14 @@ function Inspect({ detail }: { detail: SessionDetail }) {
   return (
     <div className="flex h-full flex-col max-md:block max-md:overflow-y-auto">
       <InspectHeader session={session} />
-      <div className="flex min-h-0 flex-1 gap-3 p-3 max-md:flex-col-reverse">
+      <div className="relative flex min-h-0 flex-1 gap-3 p-3 max-md:flex-col-reverse">
+        <SkipButton to={controls}>Skip the steps</SkipButton>
         <StepTabs detail={detail} />
-        <div className="flex w-[380px] shrink-0 flex-col gap-3 overflow-y-auto max-md:w-full max-md:overflow-visible">
+        <div
+          ref={controls}
+          tabIndex={-1}
+          className="flex w-[380px] shrink-0 flex-col gap-3 overflow-y-auto outline-none max-md:w-full max-md:overflow-visible"
+        >
           <HitlConsole detail={detail} />
           <HeldCalls session={session} />
           <HeldMessages
