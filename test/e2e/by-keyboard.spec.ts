@@ -170,3 +170,17 @@ test('who goes by Tab is not led through every step, or every call, to what come
     expect(focus.name).toBe(next);
   }
 });
+
+test('arrows go from session to session, as in any grid', async () => {
+  await page.goto(gateway.url);
+  await page.getByTestId('session-row').nth(1).waitFor();
+  const focused = (): Promise<number> =>
+    page
+      .getByTestId('session-row')
+      .evaluateAll((rows: any) => rows.indexOf(rows[0].ownerDocument.activeElement));
+  await page.getByTestId('session-row').first().focus();
+  await page.keyboard.press('ArrowDown');
+  await expect.poll(focused).toBe(1);
+  await page.keyboard.press('ArrowUp');
+  await expect.poll(focused).toBe(0);
+});

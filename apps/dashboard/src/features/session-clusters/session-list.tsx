@@ -69,7 +69,13 @@ export function SessionList(props: SessionListProps) {
     (sessionId: string) => void navigate({ to: '/sessions/$sessionId', params: { sessionId } }),
     [navigate],
   );
-  const { activeId, setActiveId } = useRowKeys({ rows, sessions, listRef: ownRef, virtualizer, open });
+  const { activeId, setActiveId, onKeyDown } = useRowKeys({
+    rows,
+    sessions,
+    listRef: ownRef,
+    virtualizer,
+    open,
+  });
 
   // Read from the virtualizer: asking the element in a scroll listener would force a layout each time.
   const isScrolled = (virtualizer.scrollOffset ?? 0) > (isPhone ? margin : 4);
@@ -128,6 +134,7 @@ export function SessionList(props: SessionListProps) {
         className="h-full overflow-y-auto rounded-lg border border-line bg-surface [scrollbar-gutter:stable]"
         onPointerEnter={() => onHold({ pointer: true })}
         onPointerLeave={() => onHold({ pointer: false })}
+        onKeyDown={onKeyDown}
         onFocus={() => onHold({ focused: true })}
         onBlur={() => onHold({ focused: false })}
       >

@@ -1,6 +1,6 @@
-/** Moving through the list by keyboard: j and k (or arrows) move, enter opens, p pauses, esc lets go. */
+/** Moving through the list by keyboard: j and k, or arrows, move, enter opens, p pauses, esc lets go. */
 import type { Virtualizer } from '@tanstack/react-virtual';
-import { type RefObject, useEffect, useRef, useState } from 'react';
+import { type KeyboardEvent, type RefObject, useEffect, useRef, useState } from 'react';
 import { useShortcut } from '../../app/keyboard/use-shortcut';
 import type { SessionsData } from '../../realtime';
 import { usePauseAndInspect } from '../hitl-console/use-pause-and-inspect';
@@ -52,5 +52,12 @@ export function useRowKeys({ rows, sessions, listRef, virtualizer, open }: RowKe
     return true;
   });
 
-  return { activeId, setActiveId };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const by = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : null;
+    if (by === null || !(event.target as Element).matches('[role=row]')) return;
+    event.preventDefault();
+    move(by);
+  };
+
+  return { activeId, setActiveId, onKeyDown };
 }
