@@ -94,7 +94,9 @@ test('a channel is created, refused a private address, allowed it, and signs wha
   await field('Name').fill('On call');
   await field('URL').fill(`${receiver.url}/hooks/observatory`);
   await button('Create channel').click();
-  await expect.poll(() => problemAt(field('URL'))).toMatch(/127\.0\.0\.1 is private/);
+  await expect
+    .poll(() => problemAt(field('URL')))
+    .toMatch(/127\.0\.0\.1 is private.*switch on “Allow private addresses” below/);
   const { port } = new URL(receiver.url);
   await field('URL').fill(`http://localhost:${port}/hooks/observatory`);
   await button('Create channel').click();

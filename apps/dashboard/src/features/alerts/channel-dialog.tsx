@@ -6,11 +6,13 @@ import { Segmented } from '../../ui/segmented';
 import { DialogForm } from '../dialog-form/dialog-form';
 import { type DialogFormState, useDialogForm } from '../dialog-form/use-dialog-form';
 import {
+  ALLOW_PRIVATE_LABEL,
   type ChannelDraft,
   type ChannelKind,
   draftOfChannel,
   KIND_LABELS,
   newChannel,
+  saidOfForm,
   toChannelBody,
   toChannelPatch,
 } from './channel-form';
@@ -83,7 +85,7 @@ export function ChannelDialog({ channel, onClose, onSecret }: ChannelDialogProps
       {draft.kind === 'email' ? <EmailFields {...parts} /> : <HookFields {...parts} />}
       <div>
         <Switch checked={draft.allowPrivate} onChange={(allowPrivate) => edit({ allowPrivate })}>
-          Allow private addresses
+          {ALLOW_PRIVATE_LABEL}
         </Switch>
         <p className="text-muted text-xs">
           Otherwise addresses inside your network, this machine included, are refused.
@@ -114,7 +116,7 @@ interface TextProps extends Parts {
 
 function Text({ draft, problems, edit, field, name, label, hint, placeholder, type }: TextProps) {
   return (
-    <Field label={label} hint={hint} error={problems[field]}>
+    <Field label={label} hint={hint} error={problems[field] && saidOfForm(problems[field])}>
       <Input
         name={field}
         type={type}

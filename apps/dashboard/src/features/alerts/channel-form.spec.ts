@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { type AlertChannel, alertChannelBodySchema, alertChannelPatchSchema } from '#contracts';
-import { addressesOf, draftOfChannel, newChannel, toChannelBody, toChannelPatch } from './channel-form';
+import {
+  addressesOf,
+  draftOfChannel,
+  newChannel,
+  saidOfForm,
+  toChannelBody,
+  toChannelPatch,
+} from './channel-form';
 
 const webhook = { ...newChannel('webhook'), name: 'Ops', url: 'https://hooks.example.org/x' };
 const email = {
@@ -12,6 +19,13 @@ const email = {
 };
 
 describe('the form of a channel', () => {
+  it('says of a refused address which switch lets it through', () => {
+    const refusal = 'url: 10.0.0.7 is private; set allow_private if that is meant.';
+    expect(saidOfForm(refusal)).toBe(
+      'url: 10.0.0.7 is private; switch on “Allow private addresses” below if that is meant.',
+    );
+  });
+
   it.each([webhook, { ...webhook, kind: 'slack' as const }, email])(
     'sends a $kind as the gateway takes it',
     (draft) => {

@@ -9,6 +9,12 @@ export const KIND_LABELS: Record<ChannelKind, string> = {
   email: 'E-mail',
 };
 
+export const ALLOW_PRIVATE_LABEL = 'Allow private addresses';
+
+/** A refusal names a member of the request; here it is a switch. */
+export const saidOfForm = (problem: string): string =>
+  problem.replace('set allow_private', `switch on “${ALLOW_PRIVATE_LABEL}” below`);
+
 export interface ChannelDraft {
   kind: ChannelKind;
   name: string;
