@@ -28,6 +28,16 @@ describe('SidecarCacheEmbedder', () => {
     expect(embedder.model?.model_id).toBe('two');
   });
 
+  test('says what it is to who asks before the first text, and nothing while it is away', async () => {
+    const { service } = sidecar();
+    const embedder = new SidecarCacheEmbedder(service, 50, vi.fn());
+    expect(await embedder.describe()).toEqual({ model_id: 'one', hitWhenCosineAtLeast: 0.9 });
+    Object.assign(service, { isReady: false });
+    expect(await embedder.describe()).toBeNull();
+    const failing = sidecar({ describe: () => Promise.reject(new Error('gone')) });
+    expect(await new SidecarCacheEmbedder(failing.service, 50, vi.fn()).describe()).toBeNull();
+  });
+
   test('gives nothing, and never rejects, when the sidecar is away, fails, or has no vector', async () => {
     const failed = vi.fn();
     const gives = (over: Partial<EmbeddingService>) =>

@@ -16,6 +16,8 @@ export interface EmbeddingModel {
 export interface CacheEmbedder {
   /** Null: not known yet, or not any more. */
   readonly model: EmbeddingModel | null;
+  /** For who looks before the first text came: asks now where it is not known. Null: nobody answers. Never rejects. */
+  describe(): Promise<EmbeddingModel | null>;
   /**
    * Null: the text has none, or nobody answers in time. Never rejects.
    *
@@ -40,6 +42,12 @@ export class SidecarCacheEmbedder implements CacheEmbedder {
     this.#service = service;
     this.#timeoutMs = timeoutMs;
     this.#onFailed = onFailed;
+  }
+
+  async describe(): Promise<EmbeddingModel | null> {
+    if (!this.#service.isReady) return null;
+    if (this.model === null) await this.#learn().catch(() => {});
+    return this.model;
   }
 
   async embed(text: string, call: WaitingCall | null): Promise<CacheVector | null> {
@@ -103,6 +111,11 @@ export class OwnCacheEmbedder implements CacheEmbedder {
 
   get model(): EmbeddingModel | null {
     return this.#embedder?.description ?? null;
+  }
+
+  async describe(): Promise<EmbeddingModel | null> {
+    if (this.#embedder === null) this.#tryToOpen();
+    return this.model;
   }
 
   async embed(text: string): Promise<CacheVector | null> {

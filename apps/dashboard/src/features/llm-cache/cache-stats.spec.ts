@@ -79,7 +79,7 @@ describe('what is said of semantic matches', () => {
       'before you switch it on',
     );
     expect(advice({ semantic_mode: 'on', wrong_hit_rate: 0.2 })).toContain('go back to shadow');
-    expect(advice({ embedding_model: null })).toContain('No embedder was needed yet, or none answers');
+    expect(advice({ embedding_model: null })).toContain('No embedder answers');
   });
 });
 

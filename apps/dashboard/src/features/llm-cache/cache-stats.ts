@@ -77,7 +77,7 @@ export function modeAdvice(
   if (semantic_mode === 'off')
     return 'Try shadow first: it measures on your own traffic, and serves nothing.';
   if (stats.embedding_model === null) {
-    return 'No embedder was needed yet, or none answers: until one has, only exact matches are found.';
+    return 'No embedder answers: until one does, only exact matches are found.';
   }
   const isWrong = isWrongHitRate(wrong_hit_rate);
   if (semantic_mode === 'on') {
