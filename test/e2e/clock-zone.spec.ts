@@ -132,3 +132,20 @@ test.each(ZONES)('whoever reads in %s as of when a page is sees whose clock it i
   await notice.waitFor({ state: 'detached' });
   await page.context().close();
 });
+
+test.each(ZONES)('in %s, today at Spend is the day of whoever looks, and says so', async (id, zone) => {
+  const page = await openIn(id);
+  await page.goto(`${gateway.url}/spend`);
+  const asked = page.waitForRequest((request) => {
+    const { pathname, searchParams } = new URL(request.url());
+    return pathname === '/v1/spend' && searchParams.get('group') === 'hour';
+  });
+  await page.getByText('Today', { exact: true }).click();
+  const fromMs = Number(new URL((await asked).url()).searchParams.get('from_ms'));
+  const midnightMs: number = await page.evaluate('new Date().setHours(0, 0, 0, 0)');
+  expect(fromMs).toBe(midnightMs - (midnightMs % HOUR_MS));
+  await page.getByText(`Per hour, ${zone}`, { exact: true }).waitFor();
+  await page.getByTestId('spend-row').filter({ hasText: 'asker' }).waitFor();
+  await checkEveryLook(page, `spend-today-${zone.split(':')[0]}`);
+  await page.context().close();
+});

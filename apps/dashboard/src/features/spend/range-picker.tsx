@@ -7,6 +7,7 @@ import type { Span } from './spend-range';
 import { SPEND_RANGES, type SpendRange, type SpendSearch } from './spend-search';
 
 const LABELS: Record<SpendRange, string> = {
+  today: 'Today',
   '24h': '24 h',
   '7d': '7 days',
   '30d': '30 days',

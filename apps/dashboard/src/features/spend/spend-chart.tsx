@@ -3,18 +3,18 @@ import { useEffect, useRef, useState } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { useTheme } from '../../app/theme';
-import { formatPartialCost } from '../../ui';
+import { formatPartialCost, formatZone } from '../../ui';
 import { axisUsd } from './axis-usd';
-import { bucketLabel, type Series, type Span } from './spend-range';
+import { bucketLabel, hourLabel, type Series, type Span } from './spend-range';
 
 const HEIGHT_PX = 200;
 
 interface SpendChartProps {
   series: Series;
-  bucket: Span['bucket'];
+  span: Pick<Span, 'bucket' | 'isLocal'>;
 }
 
-export function SpendChart({ series, bucket }: SpendChartProps) {
+export function SpendChart({ series, span: { bucket, isLocal } }: SpendChartProps) {
   const host = useRef<HTMLDivElement>(null);
   const theme = useTheme((state) => state.theme);
   const [hovered, setHovered] = useState<number | null>(null);
@@ -26,7 +26,7 @@ export function SpendChart({ series, bucket }: SpendChartProps) {
     const style = getComputedStyle(element);
     const colour = (name: string) => style.getPropertyValue(name).trim() || '#888';
     const plot = new uPlot(
-      options(element.clientWidth, bucket, colour, setHovered),
+      options(element.clientWidth, { bucket, isLocal }, colour, setHovered),
       [series.times, series.costs],
       element,
     );
@@ -37,17 +37,17 @@ export function SpendChart({ series, bucket }: SpendChartProps) {
       plot.destroy();
       setHovered(null);
     };
-  }, [series, bucket, theme]);
+  }, [series, bucket, isLocal, theme]);
 
   const at = hovered === null ? undefined : series.times[hovered];
   return (
     <div aria-hidden="true">
       <p className="nums h-5 text-right text-muted text-xs">
         {hovered === null || at === undefined ? (
-          `Per ${bucket}, UTC`
+          `Per ${bucket}, ${isLocal ? formatZone(Date.now()) : 'UTC'}`
         ) : (
           <>
-            {bucketLabel(at * 1_000, bucket)}{' '}
+            {bucketLabel(at * 1_000, { bucket, isLocal })}{' '}
             <span className="font-semibold text-fg">
               {formatPartialCost(series.costs[hovered] ?? 0, series.haveUnknown[hovered] ?? false)}
             </span>
@@ -61,7 +61,7 @@ export function SpendChart({ series, bucket }: SpendChartProps) {
 
 function options(
   width: number,
-  bucket: Span['bucket'],
+  { bucket, isLocal }: SpendChartProps['span'],
   colour: (name: string) => string,
   onHover: (index: number | null) => void,
 ): uPlot.Options {
@@ -77,7 +77,8 @@ function options(
     height: HEIGHT_PX,
     padding: [8, 4, 0, 4],
     legend: { show: false },
-    tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), 'UTC'),
+    tzDate: (seconds) =>
+      isLocal ? new Date(seconds * 1_000) : uPlot.tzDate(new Date(seconds * 1_000), 'UTC'),
     cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },
     hooks: { setCursor: [(plot) => onHover(plot.cursor.idx ?? null)] },
     scales: {
@@ -90,7 +91,7 @@ function options(
         grid: { show: false },
         size: 26,
         space: 64,
-        values: (_plot, splits) => splits.map((seconds) => tick(seconds, bucket)),
+        values: (_plot, splits) => splits.map((seconds) => tick(seconds, { bucket, isLocal })),
         incrs: bucket === 'hour' ? [3_600, 7_200, 10_800, 21_600] : [86_400, 172_800, 604_800, 1_209_600],
       },
       {
@@ -118,8 +119,11 @@ function padded(min: number, max: number, bucket: Span['bucket']): [number, numb
   return [min - half, max + half];
 }
 
-const tick = (seconds: number, bucket: Span['bucket']): string => {
-  const at = new Date(seconds * 1_000);
-  if (bucket === 'hour') return `${String(at.getUTCHours()).padStart(2, '0')}:00`;
-  return at.toLocaleDateString('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
-};
+const tick = (seconds: number, { bucket, isLocal }: SpendChartProps['span']): string =>
+  bucket === 'hour'
+    ? hourLabel(seconds * 1_000, { isLocal })
+    : new Date(seconds * 1_000).toLocaleDateString('en-GB', {
+        day: 'numeric',
+        month: 'short',
+        timeZone: 'UTC',
+      });

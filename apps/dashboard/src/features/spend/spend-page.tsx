@@ -70,7 +70,7 @@ export function SpendPage() {
           <Panel title="Cost over time">
             <Suspense fallback={<Skeleton className="h-[220px] w-full" />}>
               {overTime.data ? (
-                <SpendChart series={series} bucket={span.bucket} />
+                <SpendChart series={series} span={span} />
               ) : (
                 <Skeleton className="h-[220px] w-full" />
               )}

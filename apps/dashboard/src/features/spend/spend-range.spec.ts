@@ -33,6 +33,18 @@ describe('spanOf', () => {
     });
   });
 
+  it('holds today from the reader’s midnight on, up to the present hour', () => {
+    const midnightMs = new Date(2026, 0, 31).getTime();
+    const span = spanOf({ range: 'today' }, midnightMs + 9.5 * 3_600_000);
+    expect(span).toEqual({
+      from_ms: midnightMs - (midnightMs % 3_600_000),
+      to_ms: span.from_ms + 10 * 3_600_000,
+      bucket: 'hour',
+      isLocal: true,
+    });
+    expect(bucketLabel(midnightMs, span)).toBe('31 Jan, 00:00');
+  });
+
   it('includes the last day of a range of one’s own', () => {
     expect(spanOf({ from: '2026-01-01', to: '2026-01-01' }, NOW)).toEqual({
       from_ms: Date.UTC(2026, 0, 1),
@@ -69,8 +81,8 @@ describe('lines', () => {
   });
 
   it('name their bucket in UTC', () => {
-    expect(bucketLabel(Date.UTC(2026, 0, 31), 'day')).toBe('Sat 31 Jan');
-    expect(bucketLabel(Date.UTC(2026, 0, 31, 9), 'hour')).toBe('31 Jan, 09:00');
+    expect(bucketLabel(Date.UTC(2026, 0, 31), { bucket: 'day' })).toBe('Sat 31 Jan');
+    expect(bucketLabel(Date.UTC(2026, 0, 31, 9), { bucket: 'hour' })).toBe('31 Jan, 09:00');
   });
 });
 

@@ -6,29 +6,39 @@ import type { SpendRange, SpendSearch } from './spend-search';
 /** Shorter spans are drawn by the hour. */
 const HOURLY_MS_MAX = 2 * DAY_MS;
 
-const RANGE_DAYS: Record<SpendRange, number> = { '24h': 1, '7d': 7, '30d': 30, '90d': 90 };
+const RANGE_DAYS: Record<Exclude<SpendRange, 'today'>, number> = { '24h': 1, '7d': 7, '30d': 30, '90d': 90 };
 
 export interface Span {
   from_ms: number;
   /** Exclusive. */
   to_ms: number;
   bucket: 'hour' | 'day';
+  /** It is said in the reader's zone; else in UTC. */
+  isLocal?: true;
 }
 
-/** Starts at whole hours or UTC days, so that no bucket is cut; ends with the bucket of `nowMs`, or with the last day asked for. */
+/**
+ * Starts at whole hours or UTC days, so that no bucket is cut; ends with the bucket of `nowMs`, or with the last day asked for.
+ * Today begins at the reader's midnight, or with the hour in which that lies.
+ */
 export function spanOf({ range = '7d', from, to }: SpendSearch, nowMs: number): Span {
   if (from !== undefined && to !== undefined) {
     const from_ms = Date.parse(from);
     const to_ms = Date.parse(to) + DAY_MS;
     return { from_ms, to_ms, bucket: to_ms - from_ms <= HOURLY_MS_MAX ? 'hour' : 'day' };
   }
+  const to_ms = Math.floor(nowMs / HOUR_MS) * HOUR_MS + HOUR_MS;
+  if (range === 'today') {
+    const midnightMs = new Date(nowMs).setHours(0, 0, 0, 0);
+    const from_ms = Math.floor(midnightMs / HOUR_MS) * HOUR_MS;
+    return { from_ms, to_ms, bucket: 'hour', isLocal: true };
+  }
   const days = RANGE_DAYS[range];
   if (days === 1) {
-    const to_ms = Math.floor(nowMs / HOUR_MS) * HOUR_MS + HOUR_MS;
     return { from_ms: to_ms - DAY_MS, to_ms, bucket: 'hour' };
   }
-  const to_ms = Math.floor(nowMs / DAY_MS) * DAY_MS + DAY_MS;
-  return { from_ms: to_ms - days * DAY_MS, to_ms, bucket: 'day' };
+  const toDayMs = Math.floor(nowMs / DAY_MS) * DAY_MS + DAY_MS;
+  return { from_ms: toDayMs - days * DAY_MS, to_ms: toDayMs, bucket: 'day' };
 }
 
 const bucketMs = (bucket: Span['bucket']): number => (bucket === 'hour' ? HOUR_MS : DAY_MS);
@@ -82,11 +92,18 @@ export const orderLines = (lines: readonly SpendLine[], isByTime: boolean): Spen
     isByTime ? b.key.localeCompare(a.key) : b.cost_usd - a.cost_usd || b.call_count - a.call_count,
   );
 
-/** "Sat 31 Jan", or "31 Jan, 14:00" for an hour; both UTC. */
-export function bucketLabel(startMs: number, bucket: Span['bucket']): string {
+type Zoned = Pick<Span, 'isLocal'>;
+const zoneOf = ({ isLocal }: Zoned) => (isLocal ? {} : { timeZone: 'UTC' });
+
+/** "14:00" */
+export const hourLabel = (startMs: number, zoned: Zoned): string =>
+  new Date(startMs).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit', ...zoneOf(zoned) });
+
+/** "Sat 31 Jan", or "31 Jan, 14:00" for an hour; in UTC, unless the span is said in the reader's zone. */
+export function bucketLabel(startMs: number, span: Pick<Span, 'bucket'> & Zoned): string {
   const at = new Date(startMs);
-  const day = at.toLocaleDateString('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
-  if (bucket === 'day')
-    return `${at.toLocaleDateString('en-GB', { weekday: 'short', timeZone: 'UTC' })} ${day}`;
-  return `${day}, ${String(at.getUTCHours()).padStart(2, '0')}:00`;
+  const zone = zoneOf(span);
+  const day = at.toLocaleDateString('en-GB', { day: 'numeric', month: 'short', ...zone });
+  if (span.bucket === 'hour') return `${day}, ${hourLabel(startMs, span)}`;
+  return `${at.toLocaleDateString('en-GB', { weekday: 'short', ...zone })} ${day}`;
 }

@@ -1,7 +1,7 @@
-/** What the Spend page shows, in the address. Days are UTC, as budgets are. */
+/** What the Spend page shows, in the address. Days are UTC, as budgets are; today alone is the reader's own. */
 import { dropAbsent, oneOf, textOf } from '../../app/search-values';
 
-export const SPEND_RANGES = ['24h', '7d', '30d', '90d'] as const;
+export const SPEND_RANGES = ['today', '24h', '7d', '30d', '90d'] as const;
 export type SpendRange = (typeof SPEND_RANGES)[number];
 
 const SPEND_TABLES = ['agent', 'model', 'day'] as const;

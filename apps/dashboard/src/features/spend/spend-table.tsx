@@ -104,7 +104,8 @@ function Key({
   line,
   onFilter,
 }: { by: SpendTableBy; line: SpendLine } & Pick<SpendTableProps, 'onFilter'>) {
-  if (by === 'day') return <span className="font-medium">{bucketLabel(Date.parse(line.key), 'day')}</span>;
+  if (by === 'day')
+    return <span className="font-medium">{bucketLabel(Date.parse(line.key), { bucket: 'day' })}</span>;
   const name = line.key || 'not named';
   return (
     <span className="flex min-w-0 items-center gap-1.5">
