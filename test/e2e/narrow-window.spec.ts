@@ -312,16 +312,23 @@ test('on a phone operators and agent keys say below the name what has no column 
   await page.context().close();
 });
 
-test('at 1440 px the list of sessions shows a tool of fifteen letters whole', async () => {
-  await gateway.ingest(
-    buildDecisionLog({
-      meta: { trace_id: 'tool-1', session_id: 'runs-tests', timestamp: new Date().toISOString() },
-      action: { status: 'success', tool_call: 'shell.run_tests' },
-    } as never),
-  );
+test('at 1440 px the lists of sessions and of messages show a tool whole that has room', async () => {
+  for (const tool of ['warehouse.find_stock_of_branch', 'warehouse.find_stock'])
+    await gateway.ingest(
+      buildDecisionLog({
+        meta: { trace_id: tool, session_id: 'runs-tests', timestamp: new Date().toISOString() },
+        action: { status: 'success', tool_call: tool },
+      } as never),
+    );
   const page = await openAs(browser, gateway, 'ana', '/?q=runs-tests');
   await page.setViewportSize({ width: 1440, height: 900 });
-  const tool = page.getByTestId('session-row').getByText('shell.run_tests', { exact: true });
-  await expect.poll(() => tool.evaluate((it: any) => it.scrollWidth <= it.clientWidth)).toBe(true);
+  const isWhole = (row: string, tool: string) =>
+    page
+      .getByTestId(row)
+      .getByText(tool, { exact: true })
+      .evaluate((it: any) => it.scrollWidth <= it.clientWidth);
+  await expect.poll(() => isWhole('session-row', 'warehouse.find_stock')).toBe(true);
+  await page.goto(`${gateway.url}/stream`);
+  await expect.poll(() => isWhole('stream-row', 'warehouse.find_stock_of_branch')).toBe(true);
   await page.context().close();
 });

@@ -43,7 +43,7 @@ export const STREAM_COLUMNS = {
   received: 'shrink-0 md:w-20 xl:w-28',
   agent: 'w-36 shrink-0',
   status: 'w-14 shrink-0',
-  tool: 'w-36 shrink-0',
+  tool: 'w-36 shrink-0 xl:w-56',
   intent: 'min-w-0 flex-1',
   took: 'w-14 shrink-0 text-right',
 } as const;
@@ -100,6 +100,7 @@ export const StreamRow = memo(function StreamRow({ step, isOpen, onToggle, onFil
           {step.action.status}
         </span>
         <span
+          title={step.action.tool_call ?? undefined}
           className={cx(
             STREAM_COLUMNS.tool,
             'truncate font-mono text-2xs text-muted max-md:order-last',
