@@ -204,3 +204,41 @@ test('where no log came of late, Fleet says so in place of a latency', async () 
   await checkEveryLook(page, 'fleet-no-latency');
   await page.context().close();
 });
+
+test('an entry of the audit leads to its rule or channel among many: in sight, marked, and where Tab goes on', async () => {
+  const ids: string[] = [];
+  for (let at = 0; at < 20; at += 1) {
+    const { body } = await gateway.operator('POST', '/v1/alert-channels', {
+      kind: 'webhook',
+      name: `Hook ${at}`,
+      url: 'https://example.org/hook',
+    });
+    ids.push(body.channel.channel_id);
+  }
+  for (let at = 0; at < 20; at += 1)
+    await gateway.operator('POST', '/v1/alert-rules', {
+      name: `Rule ${at}`,
+      type: 'kill_switch',
+      channel_ids: [ids[0]],
+    });
+  const page = await openAs(browser, gateway, 'ana', '/settings?section=audit');
+  for (const [name, tab] of [
+    ['Rule 19', 'Rules'],
+    ['Hook 19', 'Channels'],
+  ] as const) {
+    await page.goto(`${gateway.url}/settings?section=audit`);
+    await page.getByRole('link', { name, exact: true }).click();
+    const item = page.getByRole('tabpanel', { name: tab }).locator('li:focus[aria-current=true]');
+    await item.getByText(name, { exact: true }).waitFor();
+    const { y, height } = (await item.boundingBox()) as { y: number; height: number };
+    expect([y >= 0, y + height <= SIZES.desktop.height]).toEqual([true, true]);
+    await checkEveryLook(page, `led-to-${tab}`);
+    await page.keyboard.press('Tab');
+    expect(await item.locator(':focus').count()).toBe(0);
+    expect(await page.locator('li[aria-current=true] :focus').count()).toBe(1);
+    await page.getByRole('tab', { name: 'History' }).click();
+    await page.getByRole('tab', { name: tab }).click();
+    expect(await page.locator('li[aria-current=true]').count()).toBe(0);
+  }
+  await page.context().close();
+});

@@ -23,11 +23,11 @@ export function AlertsPage() {
       <Tabs
         label="Alerts"
         value={tab}
-        onChange={(next) => change({ tab: next === 'rules' ? undefined : next })}
+        onChange={(next) => change({ tab: next === 'rules' ? undefined : next, named: undefined })}
         className="flex-1 [&_[role=tablist]]:bg-surface"
         tabs={[
-          { value: 'rules', label: 'Rules', content: <RulesTab /> },
-          { value: 'channels', label: 'Channels', content: <ChannelsTab /> },
+          { value: 'rules', label: 'Rules', content: <RulesTab namedId={search.named} /> },
+          { value: 'channels', label: 'Channels', content: <ChannelsTab namedId={search.named} /> },
           { value: 'history', label: 'History', content: <DeliveriesTab {...deliveries} /> },
           {
             value: 'dead',

@@ -12,6 +12,8 @@ export interface AlertsSearch {
   state?: (typeof DELIVERY_STATES)[number];
   /** Of history and dead letters: one channel. */
   channel?: string;
+  /** The rule or the channel that somebody was led to. */
+  named?: string;
 }
 
 export function parseAlertsSearch(search: Record<string, unknown>): AlertsSearch {
@@ -19,5 +21,6 @@ export function parseAlertsSearch(search: Record<string, unknown>): AlertsSearch
     tab: oneOf(ALERT_TABS, search.tab),
     state: oneOf(DELIVERY_STATES, search.state),
     channel: textOf(search.channel),
+    named: textOf(search.named),
   }) as AlertsSearch;
 }

@@ -16,7 +16,7 @@ import { CHANNELS_KEY, useChannels } from './use-alerts';
 
 const ICONS = { webhook: Webhook, slack: MessageSquare, email: Mail } as const;
 
-export function ChannelsTab() {
+export function ChannelsTab({ namedId }: { namedId: string | undefined }) {
   const { data, error, isPending } = useChannels();
   const denial = useDenial('configure');
   const [edited, setEdited] = useDraft<AlertChannel | 'new'>('channel in the dialog');
@@ -31,6 +31,7 @@ export function ChannelsTab() {
       denial={denial}
       onCreate={() => setEdited('new')}
       keyOf={({ channel_id }) => channel_id}
+      namedId={namedId}
       renderItem={(channel) => (
         <Channel channel={channel} denial={denial} onEdit={() => setEdited(channel)} />
       )}

@@ -14,6 +14,8 @@ interface EditableListProps<Item> {
   denial: string | null;
   onCreate: () => void;
   keyOf: (item: Item) => string;
+  /** Of the item that somebody was led to. */
+  namedId: string | undefined;
   renderItem: (item: Item) => ReactNode;
   empty: { icon: ReactNode; title: string; text: string };
   /** Above the list. */
@@ -22,8 +24,16 @@ interface EditableListProps<Item> {
   children: ReactNode;
 }
 
+/** It is marked, in sight, and where Tab goes on from. */
+const NAMED = {
+  ref: (item: HTMLElement | null) => item?.focus(),
+  tabIndex: -1,
+  'aria-current': true,
+  className: 'bg-selected',
+} as const;
+
 export function EditableList<Item>(props: EditableListProps<Item>) {
-  const { lead, noun, items, isPending, error, denial, onCreate, keyOf, renderItem, empty } = props;
+  const { lead, noun, items, isPending, error, denial, onCreate, keyOf, namedId, renderItem, empty } = props;
   const create = (
     <Button
       variant="primary"
@@ -52,7 +62,9 @@ export function EditableList<Item>(props: EditableListProps<Item>) {
         <Panel bodyClassName="">
           <ul className="divide-y divide-line">
             {items.map((item) => (
-              <li key={keyOf(item)}>{renderItem(item)}</li>
+              <li key={keyOf(item)} {...(keyOf(item) === namedId ? NAMED : {})}>
+                {renderItem(item)}
+              </li>
             ))}
           </ul>
         </Panel>

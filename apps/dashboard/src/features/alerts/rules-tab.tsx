@@ -18,7 +18,7 @@ import { RULES_KEY, useChannels, useRules } from './use-alerts';
 const FIRING_NAMED_MAX = 20;
 const NO_CHANNELS: readonly AlertChannel[] = [];
 
-export function RulesTab() {
+export function RulesTab({ namedId }: { namedId: string | undefined }) {
   const rules = useRules();
   const { data: channels = NO_CHANNELS, isPending: channelsArePending } = useChannels();
   const denial = useDenial('configure');
@@ -33,6 +33,7 @@ export function RulesTab() {
       denial={denial}
       onCreate={() => setEdited('new')}
       keyOf={({ rule_id }) => rule_id}
+      namedId={namedId}
       renderItem={(rule) => (
         <Rule rule={rule} channels={channels} denial={denial} onEdit={() => setEdited(rule)} />
       )}

@@ -49,8 +49,8 @@ function placeOf({ thing, id }: AuditLink): Pick<LinkProps, 'to' | 'params' | 's
     case 'call':
       return { to: '/calls/$callId', params: { callId: id } };
     case 'channel':
-      return { to: '/alerts', search: { tab: 'channels' } };
+      return { to: '/alerts', search: { tab: 'channels', named: id } };
     case 'rule':
-      return { to: '/alerts' };
+      return { to: '/alerts', search: { named: id } };
   }
 }
