@@ -63,6 +63,14 @@ async function waiting(agent: string, count: number): Promise<void> {
 
 beforeEach(() => void upstream.script(always(openaiChat, { text: 'unscripted' })));
 
+test('what compares questions is told before the first of them', async () => {
+  expect(await stats()).toMatchObject({
+    total_misses: 0,
+    embedding_model: expect.any(String),
+    hit_when_cosine_at_least: expect.any(Number),
+  });
+});
+
 describe.each(VENDORS)('$name', (vendor) => {
   const text = 'Bern — 北京, "quoted" and\nbroken 🙂 lines.';
 
