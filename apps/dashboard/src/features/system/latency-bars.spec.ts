@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatCheckMs, latencyBars } from './latency-bars';
+import { formatCheckMs, latencyBars, timeoutText } from './latency-bars';
 
 const buckets = [
   { below_ms: 10, count: 40 },
@@ -36,5 +36,14 @@ describe('latencyBars', () => {
 describe('formatCheckMs', () => {
   it('keeps the tenths of short checks', () => {
     expect([0.084, 0.84, 3.24, 48.4].map(formatCheckMs)).toEqual(['0.08 ms', '0.84 ms', '3.2 ms', '48 ms']);
+  });
+});
+
+describe('timeoutText', () => {
+  it('tells checks that took longer than they may from those that come close', () => {
+    expect(timeoutText(67, 50)).toMatch(/^The slowest checks take longer than the 50 ms/);
+    expect(timeoutText(45, 50)).toMatch(/^The slowest checks come close to the 50 ms/);
+    expect(timeoutText(20, 50)).toMatch(/^A check that takes longer than 50 ms/);
+    expect(timeoutText(null, 50)).toMatch(/^A check that takes longer than 50 ms/);
   });
 });

@@ -1,5 +1,6 @@
 /** The histogram of checks as bars. Pure. */
 import type { SystemView } from '#contracts';
+import { formatDuration } from '../../ui/format';
 
 export interface LatencyBar {
   /** Upper bound: "0.5", "50", or "more". */
@@ -37,4 +38,19 @@ export function latencyBars(
 export function formatCheckMs(ms: number): string {
   if (ms < 1) return `${ms.toFixed(2)} ms`;
   return ms < 10 ? `${ms.toFixed(1)} ms` : `${Math.round(ms)} ms`;
+}
+
+/** From this share of the timeout on, the slowest checks are near it. */
+const NEAR_SHARE = 0.8;
+
+export const isNearTimeout = (p99Ms: number | null, timeoutMs: number): p99Ms is number =>
+  p99Ms !== null && p99Ms > timeoutMs * NEAR_SHARE;
+
+/** What becomes of slow checks, and whether there are some. */
+export function timeoutText(p99Ms: number | null, timeoutMs: number): string {
+  const timeout = formatDuration(timeoutMs);
+  if (!isNearTimeout(p99Ms, timeoutMs))
+    return `A check that takes longer than ${timeout} is given up, and its call goes on unchecked.`;
+  const how = p99Ms > timeoutMs ? 'take longer than' : 'come close to';
+  return `The slowest checks ${how} the ${timeout} they may take: beyond it a call goes on unchecked.`;
 }

@@ -2,7 +2,7 @@
 import type { ReactNode } from 'react';
 import type { SystemView } from '#contracts';
 import { cx, formatCount, formatDuration, formatTokens, Panel } from '../../ui';
-import { formatCheckMs, type LatencyBar, latencyBars } from './latency-bars';
+import { formatCheckMs, isNearTimeout, type LatencyBar, latencyBars, timeoutText } from './latency-bars';
 import { sumOf } from './system-texts';
 
 export function LatencyPanel({ semanticLoop }: { semanticLoop: SystemView['semantic_loop'] }) {
@@ -11,7 +11,7 @@ export function LatencyPanel({ semanticLoop }: { semanticLoop: SystemView['seman
   const bars = latencyBars(latency, timeout_ms);
   // Those that fail open are checks, too, and have no time.
   const none = sumOf(checks) === 0 ? 'no checks' : 'none answered';
-  const isNear = p99_ms !== null && p99_ms > timeout_ms * 0.8;
+  const isNear = isNearTimeout(p99_ms, timeout_ms);
   return (
     <Panel
       title="Latency of checks"
@@ -39,9 +39,7 @@ export function LatencyPanel({ semanticLoop }: { semanticLoop: SystemView['seman
         </ol>
       )}
       <p className="text-muted text-xs">
-        {isNear
-          ? `The slowest checks come close to the ${timeout} they may take: beyond it a call goes on unchecked.`
-          : `A check that takes longer than ${timeout} is given up, and its call goes on unchecked.`}
+        {timeoutText(p99_ms, timeout_ms)}
         {bars.some(({ isPastTimeout, count }) => isPastTimeout && count > 0)
           ? ' Those are drawn in amber.'
           : ''}
