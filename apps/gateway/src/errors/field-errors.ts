@@ -7,8 +7,12 @@ import { inWordsOfRequests } from './in-words-of-requests.js';
 export function describeIssues(error: z.ZodError): { fields: string[]; detail: string } {
   const fields = new Set<string>();
   const sentences: string[] = [];
+  const ofAnotherType = new Set<string>();
   for (const issue of error.issues) {
     const path = issue.path.join('.');
+    // zod goes on to count the characters of a text that should have been a list.
+    if (ofAnotherType.has(path)) continue;
+    if (issue.code === 'invalid_type') ofAnotherType.add(path);
     const names =
       issue.code === 'unrecognized_keys'
         ? repeatedNames(issue.keys).map((key) => (path ? `${path}.${key}` : key))

@@ -53,6 +53,11 @@ it.each<[z.ZodType, unknown, string]>([
   ],
   [
     alertChannelBodySchema,
+    { ...mail, smtp_port: 25, to: 'operations@example.com' },
+    'to: expected an array.',
+  ],
+  [
+    alertChannelBodySchema,
     { ...mail, smtp_port: 25, from: 'ann' },
     'from: expected an e-mail address such as ann@example.com.',
   ],
