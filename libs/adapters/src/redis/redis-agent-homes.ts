@@ -6,6 +6,8 @@ import { escapedForKey } from './limit-key.js';
 
 const PREFIX = 'observatory:home:';
 const HOME_TTL_MS = 5 * MINUTE_MS;
+/** Asked about at once. What the limiter asks meanwhile, on the same connection, comes after no more than these. */
+const CLAIM_COUNT_MAX = 100;
 
 /** A key of another type is somebody else's value, and gives way. */
 const CLAIM = `
@@ -37,11 +39,14 @@ export class RedisAgentHomes implements AgentHomes {
 
   /** As long as Redis takes, if need be for ever. */
   async claim(scopes: readonly AgentScope[]): Promise<boolean[]> {
-    const replies = scopes.map((scope) =>
-      this.#commands.observatoryClaimAgent(1, homeKey(scope), this.#gatewayId, HOME_TTL_MS),
-    );
-    return (await Promise.all(replies)).map((reply) => reply === 1);
+    const replies: number[] = [];
+    for (let at = 0; at < scopes.length; at += CLAIM_COUNT_MAX)
+      replies.push(...(await Promise.all(scopes.slice(at, at + CLAIM_COUNT_MAX).map(this.#claimOne))));
+    return replies.map((reply) => reply === 1);
   }
+
+  #claimOne = (scope: AgentScope): Promise<number> =>
+    this.#commands.observatoryClaimAgent(1, homeKey(scope), this.#gatewayId, HOME_TTL_MS);
 }
 
 const homeKey = (scope: AgentScope): string => `${PREFIX}{${escapedForKey(scope)}}`;
