@@ -466,7 +466,7 @@ describe('KillSwitchWindows', () => {
       windows.recordAnswer(KEY, `call-${lastId}`, says('yes'));
       windows.recordAnswer(KEY, 'late', says('no, never'));
       expect(observe(ask('again')).breakdown).toMatchObject({ similar_prompts: 2, similar_responses: 1 });
-      expect(windows.counts().excerpt_chars).toBe(2 * 'againyes'.length + 5);
+      expect(windows.counts().chars).toBe(2 * 'againyes'.length + 5);
     });
 
     it('[KS-7.5] are compared with the latest to an equal question, whatever was asked or is under way since', () => {
@@ -571,7 +571,7 @@ describe('KillSwitchWindows', () => {
       windows.drop(KEY, 'nobody');
       windows.drop(KEY, 'call-1');
       windows.recordAnswer(KEY, 'call-2', says('same'));
-      expect(windows.counts().excerpt_chars).toBe('againsame'.length);
+      expect(windows.counts().chars).toBe('againsame'.length);
       expect(step(ask('again'), says('same'), { retry: true }).breakdown.score).toBe(0);
       expect(observe(ask('again')).breakdown).toMatchObject({ similar_prompts: 1 });
     });
@@ -801,9 +801,9 @@ describe('KillSwitchWindows', () => {
         return step(ask('again'), says('same'));
       });
       expect(outcome.stoppedAt).toBe(6);
-      const { windows: count, excerpt_chars, evicted_capacity, evicted_memory } = windows.counts();
+      const { windows: count, chars, evicted_capacity, evicted_memory } = windows.counts();
       expect(count).toBeLessThanOrEqual(100);
-      expect(excerpt_chars).toBeLessThanOrEqual(100_000 + 100_000 * Number('countMax' in bounds));
+      expect(chars).toBeLessThanOrEqual(100_000 + 100_000 * Number('countMax' in bounds));
       expect(evicted_capacity + evicted_memory).toBeGreaterThan(400);
     });
 
@@ -841,7 +841,7 @@ describe('KillSwitchWindows', () => {
     it('[KS-9.5] are bounded in what they keep for evidence: the least recently used leave, the one in use stays', () => {
       create({ charsMax: 5_000 });
       for (const key of ['a', 'b', 'c']) step(ask(key.repeat(1_000)), says('x'.repeat(1_000)), { key });
-      expect(windows.counts()).toMatchObject({ windows: 2, excerpt_chars: 4_000, evicted_memory: 1 });
+      expect(windows.counts()).toMatchObject({ windows: 2, chars: 4_000, evicted_memory: 1 });
       expect(windows.score('a')).toBeNull();
       for (let n = 0; n < 9; n += 1)
         step(ask(`${'defghijkl'[n]}`.repeat(1_000)), says('y'.repeat(1_000)), { key: 'c' });
@@ -851,15 +851,15 @@ describe('KillSwitchWindows', () => {
     it('[KS-9.5] count what they keep exactly, through answers, drops, retries, cuts and forgetting', () => {
       settings = { ...settings, window_size: 5 };
       for (let n = 0; n < 12; n += 1) step(ask(`${'abcdefghijkl'[n]}`.repeat(50)), says('z'.repeat(30)));
-      expect(windows.counts().excerpt_chars).toBe(5 * 80);
+      expect(windows.counts().chars).toBe(5 * 80);
       windows.drop(KEY, `call-${lastId}`);
-      expect(windows.counts().excerpt_chars).toBe(4 * 80);
+      expect(windows.counts().chars).toBe(4 * 80);
       observe(ask('k'.repeat(50)), { retry: true });
-      expect(windows.counts().excerpt_chars).toBe(3 * 80 + 50);
+      expect(windows.counts().chars).toBe(3 * 80 + 50);
       observe(results(came(call('abc', 'de'), 'fghi')));
-      expect(windows.counts().excerpt_chars).toBe(3 * 80 + 50 + 9 + 340);
+      expect(windows.counts().chars).toBe(3 * 80 + 50 + 9 + 340);
       windows.forget(KEY);
-      expect(windows.counts()).toMatchObject({ excerpt_chars: 0, windows: 0 });
+      expect(windows.counts()).toMatchObject({ chars: 0, windows: 0 });
     });
   });
 });

@@ -34,7 +34,8 @@ export interface KillSwitchWindowsOptions {
 /** For metrics; all but the first two only ever grow. */
 export interface KillSwitchCounts {
   windows: number;
-  excerpt_chars: number;
+  /** Of all windows, as `WINDOW_CHARS_MAX` counts them. */
+  chars: number;
   /** Windows that left for want of room. */
   evicted_capacity: number;
   evicted_memory: number;
@@ -133,7 +134,7 @@ export class KillSwitchWindows {
   counts(): KillSwitchCounts {
     return {
       windows: this.#windows.size,
-      excerpt_chars: this.#windows.weight,
+      chars: this.#windows.weight,
       evicted_capacity: this.#windows.evicted.capacity,
       evicted_memory: this.#windows.evicted.memory,
     };
