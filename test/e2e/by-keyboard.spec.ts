@@ -139,6 +139,8 @@ test('a step that has the focus stays where it is, and keeps it, while others co
     );
   await page.getByRole('button', { name: '60 new' }).waitFor();
   expect([await focusOf(page), await box()]).toEqual([before, top]);
+  await page.getByTestId('hitl-terminate').first().focus();
+  await page.getByRole('button', { name: '60 new' }).waitFor({ state: 'detached' });
 });
 
 test('who confirms without the word that has to be typed is told so at its field', async () => {
