@@ -90,7 +90,8 @@ export class LlmCacheArea {
   async stats(tenantId: string): Promise<CacheStats> {
     const { semanticMode, hitWhenCosineAtLeast } = this.#config;
     const kept = (await this.#cache?.stats(tenantId)) ?? { total_entries: 0, total_bytes: 0 };
-    const model = semanticMode === 'off' ? null : await this.#embedder.describe();
+    const compares = this.#cache !== null && semanticMode !== 'off';
+    const model = compares ? await this.#embedder.describe() : null;
     return {
       backend: this.#cache?.kind ?? 'off',
       is_degraded: this.#cache?.isDegraded ?? false,

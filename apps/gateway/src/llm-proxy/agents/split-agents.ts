@@ -11,7 +11,7 @@ const LOOK_INTERVAL_MS = 5_000;
 const MOVES_MIN = 2;
 /** Two moves that lie further apart have nothing to do with each other; one that is split is so until it has stayed for as long. */
 const MOVES_WITHIN_MS = 5 * MINUTE_MS;
-/** Agents asked about at a look; those that call beyond them are at a later one. */
+/** Agents asked about at a look, over all tenants; those beyond them are at a later one. */
 const LOOK_COUNT_MAX = 1_000;
 /** Agents that have moved lately, over all tenants. */
 const MOVED_COUNT_MAX = 10_000;
@@ -26,7 +26,7 @@ export interface SplitAgentsParts {
 export class SplitAgents {
   readonly #parts: SplitAgentsParts;
   /** Have called since the last look. */
-  readonly #called = new Set<AgentScope>();
+  readonly #called: FairLru<AgentScope, true>;
   /** How often each has come here from another gateway. */
   readonly #moves: FairLru<AgentScope, number>;
   #splitCount = 0;
@@ -35,6 +35,11 @@ export class SplitAgents {
 
   constructor(parts: SplitAgentsParts) {
     this.#parts = parts;
+    this.#called = new FairLru({
+      countMax: LOOK_COUNT_MAX,
+      idleMs: Number.POSITIVE_INFINITY,
+      clock: parts.clock,
+    });
     this.#moves = new FairLru({
       countMax: MOVED_COUNT_MAX,
       idleMs: MOVES_WITHIN_MS,
@@ -60,7 +65,7 @@ export class SplitAgents {
 
   /** Of every call. */
   noteCall(scope: AgentScope): void {
-    if (this.#parts.homes !== null && this.#called.size < LOOK_COUNT_MAX) this.#called.add(scope);
+    if (this.#parts.homes !== null) this.#called.set(splitAgentScope(scope).tenantId, scope, true);
   }
 
   isSplit(scope: AgentScope): boolean {
@@ -72,7 +77,7 @@ export class SplitAgents {
     this.#moves.evictIdle();
     const { homes } = this.#parts;
     if (homes === null || this.#isAsking || this.#called.size === 0) return;
-    const scopes = [...this.#called];
+    const scopes = [...this.#called.entries()].map(([scope]) => scope);
     this.#called.clear();
     this.#isAsking = true;
     const hasMoved = await homes.claim(scopes).catch(() => []);

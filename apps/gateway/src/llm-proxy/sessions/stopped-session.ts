@@ -8,7 +8,8 @@ import type { Verdict } from '../proxy-call.js';
 
 /** Of a reason, in UTF-16 units; with the call it is kept. */
 const REASON_CHARS_MAX = 500;
-const RETRY_AFTER_SECONDS = 5;
+/** What a call of a paused session is told to wait before it tries again. */
+export const PAUSED_RETRY_AFTER_SECONDS = 5;
 
 type Why = Pick<ControlView, 'reason'>;
 
@@ -19,7 +20,7 @@ export const holdExpired = (why: Why): Verdict => ({
   code: 'hold_expired',
   detail: withReason('hold_expired', why),
   shouldRetry: true,
-  retryAfterSeconds: RETRY_AFTER_SECONDS,
+  retryAfterSeconds: PAUSED_RETRY_AFTER_SECONDS,
 });
 
 export const terminated = (why: Why): Verdict => ({

@@ -19,14 +19,13 @@ import type { HeldCalls } from '../calls/held-calls.js';
 import type { WaitingCalls } from '../calls/waiting-calls.js';
 import type { ProxyCall, Verdict } from '../proxy-call.js';
 import { takesWords } from '../requests/takes-words.js';
-import { holdExpired, terminated } from '../sessions/stopped-session.js';
+import { holdExpired, PAUSED_RETRY_AFTER_SECONDS, terminated } from '../sessions/stopped-session.js';
 import type { Step } from '../step.js';
 
 /** Silence before a held stream is begun: a pause that ends sooner leaves the upstream's own status and headers. */
 const STREAM_QUIET_MS = 5_000;
 /** Between two comments: below the idle limits of common load balancers. */
 const KEEP_ALIVE_INTERVAL_MS = 10_000;
-const RETRY_AFTER_SECONDS = 5;
 
 export interface HoldParts {
   desk: Pick<
@@ -194,5 +193,5 @@ const TOO_MANY: Verdict = {
   decision: 'hold_expired',
   code: 'too_many_held_calls',
   shouldRetry: true,
-  retryAfterSeconds: RETRY_AFTER_SECONDS,
+  retryAfterSeconds: PAUSED_RETRY_AFTER_SECONDS,
 };
