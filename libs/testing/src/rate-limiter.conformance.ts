@@ -389,6 +389,17 @@ export function rateLimiterConformance(name: string, make: () => Promise<Limiter
         expect(await usedOf(minute(10))).toBe(0);
       });
 
+      it('counts, as a seed does, when it is the first to come after a clock was set back by more than the window', async () => {
+        await limiter.take([minute(10, 1), minute(10, 1, 'tokens')]);
+        place.advance(-2 * HOUR_MS);
+        await limiter.correct([changeOf(minute(0), 4)]);
+        await limiter.seed([changeOf(minute(0, 0, 'tokens'), 6)], place.nowMs());
+        expect(await lookAt(limiter, [minute(10), minute(10, 0, 'tokens')])).toMatchObject([
+          { used: 5 },
+          { used: 6 },
+        ]);
+      });
+
       it('goes to the day it was taken from when a new one has begun', async () => {
         const yesterday = dayStart();
         await limiter.take([day(10, 10)]);
@@ -438,6 +449,17 @@ export function rateLimiterConformance(name: string, make: () => Promise<Limiter
         await limiter.correct([changeOf(day(0, 0), 20)]);
         await limiter.seed([changeOf(day(0, 0), 700)], place.nowMs());
         expect((await limiter.take([day(1_000, 10)])).begun).toEqual([false]);
+      });
+
+      it('of the day before leaves the first take of a day the first', async () => {
+        const yesterday = dayStart();
+        place.advance(DAY_MS);
+        await limiter.correct([changeOf(day(0, 0), 20)]);
+        await limiter.seed([changeOf(day(0, 0, yesterday), 700)], place.nowMs());
+        expect(await limiter.take([day(1_000, 10)])).toMatchObject({
+          begun: [true],
+          windows: [{ used: 30 }],
+        });
       });
 
       it.each(['had counted', 'had lost'])(

@@ -116,11 +116,12 @@ export class MemoryRateLimiter implements RateLimiter {
   async seed(changes: readonly BucketChange[]): Promise<void> {
     this.#change(changes, (counter, change, nowMs) => {
       const { kind, amount } = change;
+      // Of a bucket that is over.
+      if (kind === 'calendar' && change.startMs !== counter.startMs) return;
       if (kind === 'sliding')
         for (const [startMs, share] of seedShares(counter, change, nowMs))
           add(counter, change, startMs, share);
-      else if (change.startMs === counter.startMs)
-        add(counter, change, counter.startMs, Math.max(0, amount - counter.used));
+      else add(counter, change, counter.startMs, Math.max(0, amount - counter.used));
       if (amount > 0) counter.isUntaken = false;
     });
   }
@@ -134,7 +135,10 @@ export class MemoryRateLimiter implements RateLimiter {
       checkWindow(change);
       checkAmount(change.amount, Number.MIN_SAFE_INTEGER);
       if (this.#counters.get(change.key) === undefined && change.amount <= 0) continue;
-      const counter = this.#current(change, startOf(change, nowMs), nowMs);
+      const startMs = startOf(change, nowMs);
+      const counter = this.#current(change, startMs, nowMs);
+      // A calendar bucket is the one that was taken from, and may be over.
+      if (change.kind === 'sliding') setBack(counter, change, startMs);
       counter.isUntaken ||= counter.used === 0;
       apply(counter, change, nowMs);
     }
