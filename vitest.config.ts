@@ -3,6 +3,7 @@
  * the TypeScript sources (condition `source`), so no test of a library needs a build; the end-to-end tests start
  * the built gateway from `dist` as its own process.
  */
+import { availableParallelism } from 'node:os';
 import { defaultClientConditions, defaultServerConditions } from 'vite';
 import { defineConfig } from 'vitest/config';
 
@@ -21,8 +22,8 @@ export default defineConfig({
     passWithNoTests: true,
     // What is waited for comes when it comes; the default of a second is too short for a busy machine.
     expect: { poll: { timeout: 5_000 } },
-    // On all cores: most tests of processes wait more than they work. The default leaves one of two idle.
-    maxWorkers: '100%',
+    // More than there are cores: the tests of processes and pages wait as long as they work.
+    maxWorkers: Math.ceil(availableParallelism() * 1.5),
     projects: [
       {
         extends: true,
