@@ -8,9 +8,9 @@ import { guardEnvironment, sendGuardedTraffic } from './guarded-traffic.js';
 import { browser, launchOneBrowser } from './launch-one-browser.js';
 import { openAs } from './log-in.js';
 import { loopIn } from './loop-in.js';
+import { askForOrder, ORDER_BOT } from './order-bot.js';
 
 const STOPS_MAX = 60;
-const STOPPED_AGENT = 'order-bot';
 
 let page: Page;
 let incidentId: string;
@@ -20,28 +20,11 @@ launchOneBrowser();
 beforeAll(async () => {
   await sendGuardedTraffic(gateway, upstream);
   await loopIn(gateway, 'in-circles');
-  await gateway.operator('PATCH', `/v1/agents/${STOPPED_AGENT}/kill-switch`, { threshold: 10 });
-  for (let request = 0; request < 8; request += 1) await askForOrder();
+  await gateway.operator('PATCH', `/v1/agents/${ORDER_BOT}/kill-switch`, { threshold: 10 });
+  for (let request = 0; request < 8; request += 1) await askForOrder(gateway, 4_701, { temperature: 1 });
   incidentId = (await gateway.operator('GET', '/v1/incidents')).body.items[0].incident_id;
   page = await openAs(browser, gateway, 'ana');
 });
-
-async function askForOrder(): Promise<void> {
-  const { body } = await fetch(`${gateway.url}/agents/${STOPPED_AGENT}/proxy/openai/v1/chat/completions`, {
-    method: 'POST',
-    headers: {
-      'x-observatory-key': gateway.agentKey,
-      'x-observatory-session': 'orders',
-      'content-type': 'application/json',
-    },
-    body: JSON.stringify({
-      model: 'gpt-4o-mini',
-      temperature: 1,
-      messages: [{ role: 'user', content: 'Where is order 4701? I cannot find it anywhere.' }],
-    }),
-  });
-  await body?.cancel();
-}
 
 /** What has the focus: its accessible name as far as it is written down, where it leads, and what is wrong with it. */
 const LOOK_AT_FOCUS = `(() => {

@@ -6,8 +6,8 @@ import { gateway, startOneGateway, upstream, upstreamsAt } from '../integration/
 import { checkEveryLook, SIZES } from './check-page.js';
 import { browser, launchOneBrowser } from './launch-one-browser.js';
 import { openAs } from './log-in.js';
+import { askForOrder, ORDER_BOT } from './order-bot.js';
 
-const AGENT = 'order-bot';
 /** 3n - 5 passes 50 at the 19th: more of them than a window is high. */
 const REQUEST_COUNT = 19;
 
@@ -26,29 +26,13 @@ beforeAll(async () => {
       ],
     }),
   );
-  await gateway.operator('PATCH', `/v1/agents/${AGENT}/kill-switch`, { threshold: 50, window_size: 50 });
-  for (let request = 1; request <= REQUEST_COUNT; request += 1) {
-    const { body } = await fetch(`${gateway.url}/agents/${AGENT}/proxy/openai/v1/chat/completions`, {
-      method: 'POST',
-      headers: {
-        'x-observatory-key': gateway.agentKey,
-        'x-observatory-session': 'orders',
-        'content-type': 'application/json',
-      },
-      body: JSON.stringify({
-        model: 'gpt-4o-mini',
-        messages: [
-          { role: 'user', content: `Where is order ${4_700 + request}? I cannot find it anywhere.` },
-        ],
-      }),
-    });
-    await body?.cancel();
-  }
+  await gateway.operator('PATCH', `/v1/agents/${ORDER_BOT}/kill-switch`, { threshold: 50, window_size: 50 });
+  for (let request = 1; request <= REQUEST_COUNT; request += 1) await askForOrder(gateway, 4_700 + request);
 });
 
 async function openIncident(): Promise<Page> {
   const page = await openAs(browser, gateway, 'ana', '/incidents');
-  await page.getByTestId('incident-row').filter({ hasText: AGENT }).getByRole('link').click();
+  await page.getByTestId('incident-row').filter({ hasText: ORDER_BOT }).getByRole('link').click();
   await page.getByTestId('evidence').first().waitFor();
   return page;
 }
@@ -146,14 +130,14 @@ test('the audit leads from the stop to the incident and to the agent, in words',
   const row = page.getByTestId('audit-row').filter({ hasText: 'agent.deactivate' });
   for (const size of [SIZES.phone, SIZES.desktop]) {
     await page.setViewportSize(size);
-    await row.getByRole('link', { name: AGENT }).waitFor();
+    await row.getByRole('link', { name: ORDER_BOT }).waitFor();
     expect(await row.getByText(/inc_/).filter({ visible: true }).count()).toBe(0);
   }
   await checkEveryLook(page, 'audit-of-a-stop');
   await row.getByRole('link', { name: 'See the incident' }).click();
   await page.getByTestId('evidence').first().waitFor();
   await page.goBack();
-  await row.getByRole('link', { name: AGENT }).click();
-  await page.waitForURL((url) => url.pathname === `/agents/${AGENT}`);
+  await row.getByRole('link', { name: ORDER_BOT }).click();
+  await page.waitForURL((url) => url.pathname === `/agents/${ORDER_BOT}`);
   await page.context().close();
 });
