@@ -3,13 +3,15 @@ import { createServer, type RequestListener, type ServerOptions } from 'node:htt
 import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { onTestFinished, test } from 'vitest';
+import { deferred } from '#kernel';
 import { refuseMalformed } from './refuse-malformed.js';
 
-/** All that a server of Node's says until it ends the connection. */
+/** All that a server of Node's says until it ends the connection. @param later sent once that resolves */
 async function said(
   sent: string,
   options: ServerOptions = {},
   handler: RequestListener = () => {},
+  later?: { when: Promise<void>; sent: string },
 ): Promise<string> {
   const server = createServer(options, handler).on('clientError', refuseMalformed);
   server.listen(0, '127.0.0.1');
@@ -17,6 +19,7 @@ async function said(
   onTestFinished(() => void server.close());
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
   socket.write(sent);
+  void later?.when.then(() => socket.write(later.sent));
   return text(socket);
 }
 
@@ -53,8 +56,11 @@ test('a request that does not arrive in time is told so', async ({ expect }) => 
 });
 
 test('an answer under way ends without them', async ({ expect }) => {
-  const words = await said('GET / HTTP/1.1\r\nhost: a\r\n\r\nNONSENSE\r\n\r\n', {}, (_request, response) => {
-    response.writeHead(200).write('half of');
-  });
+  const begun = deferred();
+  const handler: RequestListener = (_request, response) => {
+    response.writeHead(200).write('half of', () => begun.resolve());
+  };
+  const later = { when: begun.promise, sent: 'NONSENSE\r\n\r\n' };
+  const words = await said('GET / HTTP/1.1\r\nhost: a\r\n\r\n', {}, handler, later);
   expect(words).toMatch(/half of\r\n$/);
 });
