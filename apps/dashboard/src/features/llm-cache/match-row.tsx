@@ -8,8 +8,9 @@ import { formatCosine } from '../calls/cache-texts';
 import { TextPair } from '../compared-texts/text-pair';
 import { useVerdict } from './use-cache';
 
-/** For who hears the buttons without what stands around them. */
 const PROMPT_CHARS_NAMED = 80;
+/** For who hears the buttons without what stands around them. */
+const nameOf = ({ prompt }: SemanticMatch): string => `“${truncateMiddle(prompt, PROMPT_CHARS_NAMED)}”`;
 
 export function MatchRow({ match }: { match: SemanticMatch }) {
   return (
@@ -50,7 +51,7 @@ export function MatchRow({ match }: { match: SemanticMatch }) {
               <Link
                 to="/calls/$callId"
                 params={{ callId: match.call_id }}
-                aria-label={`The call that asked “${truncateMiddle(match.prompt, PROMPT_CHARS_NAMED)}”`}
+                aria-label={`The call that asked ${nameOf(match)}`}
                 className="shrink-0 text-accent hover:underline"
               >
                 The call
@@ -105,7 +106,7 @@ function Verdict({ match }: { match: SemanticMatch }) {
         <Button
           size="sm"
           data-testid="verdict-right"
-          aria-label={`Right for “${truncateMiddle(match.prompt, PROMPT_CHARS_NAMED)}”`}
+          aria-label={`Right for ${nameOf(match)}`}
           icon={<Check size={13} aria-hidden="true" />}
           busy={isPending && variables === 'right'}
           disabledReason={denial ?? (verdict === 'right' ? 'Marked as right already.' : null)}
@@ -118,7 +119,7 @@ function Verdict({ match }: { match: SemanticMatch }) {
           size="sm"
           variant="danger-quiet"
           data-testid="verdict-wrong"
-          aria-label={`Wrong for “${truncateMiddle(match.prompt, PROMPT_CHARS_NAMED)}”`}
+          aria-label={`Wrong for ${nameOf(match)}`}
           icon={<X size={13} aria-hidden="true" />}
           title="Removes the entry, so that nobody gets it again"
           busy={isPending && variables === 'wrong'}

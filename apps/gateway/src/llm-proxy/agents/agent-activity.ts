@@ -1,5 +1,5 @@
 /** What proxied agents are doing right now, and what they have spent: small counters, bounded, for people to look at. */
-import { type AgentPolicy, type AgentScope, type CallRefusal, splitAgentScope } from '#contracts';
+import { type AgentPolicy, type AgentScope, type CallRefusal, splitAgentScope, tenantIdOf } from '#contracts';
 import type { BudgetSpend } from '#domain/alerts';
 import { BUDGETS, type BudgetName, type SpentHour } from '#domain/policy';
 import { type Clock, DAY_MS, FairLru, HOUR_MS, MINUTE_MS } from '#kernel';
@@ -142,7 +142,7 @@ export class AgentActivity {
   }
 
   view(scope: AgentScope): ActivityView {
-    const activity = this.#agents.peek(tenantOf(scope), scope);
+    const activity = this.#agents.peek(tenantIdOf(scope), scope);
     if (activity === undefined) return NO_ACTIVITY;
     const now = Math.floor(this.#nowMs() / BUCKET_MS);
     let minute = 0;
@@ -179,7 +179,7 @@ export class AgentActivity {
   }
 
   #sum(scope: AgentScope, of: (spend: Spend) => number): BySpan {
-    const { hours, minutes } = this.#agents.peek(tenantOf(scope), scope) ?? {};
+    const { hours, minutes } = this.#agents.peek(tenantIdOf(scope), scope) ?? {};
     const nowMs = this.#nowMs();
     const thisHour = nowMs - (nowMs % HOUR_MS);
     const dayStart = nowMs - (nowMs % DAY_MS);
@@ -216,13 +216,13 @@ export class AgentActivity {
 
   /** What was spent, by the UTC hour. */
   *hours(scope: AgentScope): Generator<SpentHour> {
-    for (const [hourMs, { costMicroUsd }] of this.#agents.peek(tenantOf(scope), scope)?.hours ?? [])
+    for (const [hourMs, { costMicroUsd }] of this.#agents.peek(tenantIdOf(scope), scope)?.hours ?? [])
       if (costMicroUsd > 0) yield { hourMs, costMicroUsd };
   }
 
   /** Also while its first call is under way. */
   has(scope: AgentScope): boolean {
-    return this.#agents.peek(tenantOf(scope), scope) !== undefined;
+    return this.#agents.peek(tenantIdOf(scope), scope) !== undefined;
   }
 
   *known(tenantId: string): Generator<string> {
@@ -263,7 +263,7 @@ export class AgentActivity {
   }
 
   #of(scope: AgentScope): Activity {
-    const known = this.#agents.get(tenantOf(scope), scope);
+    const known = this.#agents.get(tenantIdOf(scope), scope);
     if (known !== undefined) return known;
     const fresh: Activity = {
       lastCallMs: null,
@@ -273,12 +273,10 @@ export class AgentActivity {
       hours: new Map(),
       minutes: new Map(),
     };
-    this.#agents.set(tenantOf(scope), scope, fresh);
+    this.#agents.set(tenantIdOf(scope), scope, fresh);
     return fresh;
   }
 }
-
-const tenantOf = (scope: AgentScope): string => splitAgentScope(scope).tenantId;
 
 function add(to: Spend, { costMicroUsd, unpricedCount }: Spend): void {
   to.costMicroUsd += costMicroUsd;

@@ -4,7 +4,7 @@
  *
  * One move from gateway to gateway is a deployment; several within a short time are a balancer that takes turns.
  */
-import { type AgentHomes, type AgentScope, splitAgentScope } from '#contracts';
+import { type AgentHomes, type AgentScope, tenantIdOf } from '#contracts';
 import { FairLru, MINUTE_MS, type SteadyClock } from '#kernel';
 
 const LOOK_INTERVAL_MS = 5_000;
@@ -29,7 +29,6 @@ export class SplitAgents {
   readonly #called: FairLru<AgentScope, true>;
   /** How often each has come here from another gateway. */
   readonly #moves: FairLru<AgentScope, number>;
-  #splitCount = 0;
   #isAsking = false;
   #timer: NodeJS.Timeout | null = null;
 
@@ -45,13 +44,16 @@ export class SplitAgents {
       idleMs: MOVES_WITHIN_MS,
       clock: parts.clock,
       onEvict: (scope, count) => {
-        if (count >= MOVES_MIN) this.#change(scope, false);
+        if (count >= MOVES_MIN) parts.onChanged(scope, false);
       },
     });
   }
 
+  /** O(agents that moved lately). */
   get count(): number {
-    return this.#splitCount;
+    let count = 0;
+    for (const [, moves] of this.#moves.entries()) if (moves >= MOVES_MIN) count += 1;
+    return count;
   }
 
   start(): void {
@@ -65,11 +67,11 @@ export class SplitAgents {
 
   /** Of every call. */
   noteCall(scope: AgentScope): void {
-    if (this.#parts.homes !== null) this.#called.set(splitAgentScope(scope).tenantId, scope, true);
+    if (this.#parts.homes !== null) this.#called.set(tenantIdOf(scope), scope, true);
   }
 
   isSplit(scope: AgentScope): boolean {
-    return (this.#moves.peek(splitAgentScope(scope).tenantId, scope) ?? 0) >= MOVES_MIN;
+    return (this.#moves.peek(tenantIdOf(scope), scope) ?? 0) >= MOVES_MIN;
   }
 
   /** Never rejects: that Redis is away is the limiter's to tell. One question at a time, so that one that hangs is asked no more. */
@@ -86,14 +88,9 @@ export class SplitAgents {
   }
 
   #noteMove(scope: AgentScope): void {
-    const { tenantId } = splitAgentScope(scope);
+    const tenantId = tenantIdOf(scope);
     const count = (this.#moves.get(tenantId, scope) ?? 0) + 1;
     this.#moves.set(tenantId, scope, count);
-    if (count === MOVES_MIN) this.#change(scope, true);
-  }
-
-  #change(scope: AgentScope, isSplit: boolean): void {
-    this.#splitCount += isSplit ? 1 : -1;
-    this.#parts.onChanged(scope, isSplit);
+    if (count === MOVES_MIN) this.#parts.onChanged(scope, true);
   }
 }
