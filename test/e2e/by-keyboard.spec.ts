@@ -52,7 +52,17 @@ const LOOK_AT_FOCUS = `(() => {
   };
 })()`;
 
-/** Goes from stop to stop once round the page, or as far as \`STOPS_MAX\`. */
+const HOLD_FRAMES = `{
+  window.heldFrames = [];
+  window.drawFrame = requestAnimationFrame;
+  window.requestAnimationFrame = (draw) => heldFrames.push(draw);
+}`;
+const DRAW_FRAMES = `{
+  window.requestAnimationFrame = drawFrame;
+  heldFrames.forEach((draw) => drawFrame(draw));
+}`;
+
+/** Goes from stop to stop once round the page, or as far as `STOPS_MAX`. */
 async function problemsOnTheWay(): Promise<string[]> {
   const problems: string[] = [];
   const places = new Map<string, string>();
@@ -141,6 +151,24 @@ test('who confirms without the word that has to be typed is told so at its field
   await expect
     .poll(() => page.getByTestId('hitl-terminate').first().and(page.locator(':focus')).count())
     .toBe(1);
+});
+
+test('what is typed before a slow page has drawn its dialog is not lost', async () => {
+  await page.goto(`${gateway.url}/sessions/in-circles`);
+  await page.getByTestId('step-row').first().waitFor();
+  for (const [keys, field] of [
+    ['Control+k', page.getByPlaceholder('Session, agent, page or action')],
+    ['Enter', page.getByLabel('Reason, for the audit')],
+  ] as const) {
+    await page.getByTestId('hitl-terminate').first().focus();
+    await page.evaluate(HOLD_FRAMES);
+    await page.keyboard.press(keys);
+    await page.keyboard.type('calls');
+    await page.evaluate(DRAW_FRAMES);
+    expect(await field.inputValue()).toBe('calls');
+    await page.keyboard.press('Escape');
+    await field.waitFor({ state: 'detached' });
+  }
 });
 
 test('who goes by Tab is not led through every step, or every call, to what comes after them', async () => {

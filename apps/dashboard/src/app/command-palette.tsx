@@ -3,12 +3,12 @@ import { Dialog as BaseDialog } from '@base-ui/react/dialog';
 import { useNavigate } from '@tanstack/react-router';
 import { Command } from 'cmdk';
 import { Bot } from 'lucide-react';
-import { type ReactNode, useMemo, useState } from 'react';
+import { type ReactNode, useMemo, useRef, useState } from 'react';
 import type { AgentView, SessionView } from '#contracts';
 import { useMe } from '../api';
 import { useStoredMatches } from '../features/session-clusters/use-stored-matches';
 import { useTopic } from '../realtime';
-import { CutMiddle, Kbd, StateDot, toast, truncateMiddle, useThrottled } from '../ui';
+import { CutMiddle, focusAtOnce, Kbd, StateDot, toast, truncateMiddle, useThrottled } from '../ui';
 import { useLogout } from './auth';
 import { KEY_MAP } from './keyboard/key-map';
 import { useLoopsNow } from './looping';
@@ -29,11 +29,16 @@ const itemClass =
 
 export function CommandPalette() {
   const { shown, close } = useOverlay();
+  const popup = useRef<HTMLDivElement>(null);
   return (
     <BaseDialog.Root open={shown === 'palette'} onOpenChange={close}>
       <BaseDialog.Portal>
         <BaseDialog.Backdrop className="fixed inset-0 z-40 bg-backdrop" />
-        <BaseDialog.Popup className="fixed inset-x-3 top-[10vh] z-50 mx-auto flex max-h-[70vh] max-w-xl flex-col overflow-hidden rounded-xl border border-line-strong bg-raised shadow-pop outline-none">
+        <BaseDialog.Popup
+          ref={popup}
+          initialFocus={() => focusAtOnce(popup.current?.querySelector('input'))}
+          className="fixed inset-x-3 top-[10vh] z-50 mx-auto flex max-h-[70vh] max-w-xl flex-col overflow-hidden rounded-xl border border-line-strong bg-raised shadow-pop outline-none"
+        >
           <BaseDialog.Title className="sr-only">Command palette</BaseDialog.Title>
           <PaletteBody onDone={close} />
         </BaseDialog.Popup>

@@ -6,6 +6,7 @@ import { Dialog as Base } from '@base-ui/react/dialog';
 import { X } from 'lucide-react';
 import { type ReactNode, useRef } from 'react';
 import { cx } from './cx';
+import { focusAtOnce } from './focus-at-once';
 import { scrollRegion } from './scroll-region';
 
 interface DialogProps {
@@ -33,7 +34,7 @@ export function Dialog(props: DialogProps) {
         <Base.Popup
           // A finger's dialog is read first: its keyboard would cover it. There, and where there is no field: as usual.
           initialFocus={(openedBy) =>
-            (openedBy === 'touch' ? null : body.current?.querySelector<HTMLElement>(FIELD)) ?? true
+            focusAtOnce(openedBy === 'touch' ? null : body.current?.querySelector<HTMLElement>(FIELD))
           }
           className={cx(
             'fixed z-50 flex max-h-[85dvh] w-full flex-col border border-line-strong bg-raised shadow-pop outline-none',

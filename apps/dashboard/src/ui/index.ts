@@ -29,6 +29,7 @@ export * from './field';
 export * from './figures';
 export * from './filter-chip';
 export * from './flash';
+export * from './focus-at-once';
 export * from './format';
 export * from './grid';
 export * from './identifier';
