@@ -9,6 +9,7 @@ export * from './errors.js';
 export * from './hitl.js';
 export * from './identity.js';
 export * from './ingest.js';
+export * from './issue-words.js';
 export * from './kill-switch.js';
 export * from './limits.js';
 export * from './live.js';

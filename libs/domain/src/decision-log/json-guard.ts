@@ -3,7 +3,7 @@
  * beyond the limit, and carries no key that could reach a prototype. Level by level, so depth costs memory and not
  * stack; one pass over every value, about half a microsecond for an ordinary log.
  */
-import { LIMITS } from '#contracts';
+import { joinPath, LIMITS } from '#contracts';
 
 export type JsonDefect =
   | { kind: 'too_deep' }
@@ -77,14 +77,6 @@ function isPlain(value: unknown): value is object {
   if (Array.isArray(value)) return true;
   const prototype = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;
-}
-
-/** `action.tool_input`, `cognition.reasoning_chain[3]`; keys a stranger made up are cut short. */
-export function joinPath(path: string, part: PropertyKey): string {
-  if (typeof part === 'number') return `${path}[${part}]`;
-  const key = String(part);
-  const shown = key.length > 80 ? `${key.slice(0, 80)}...` : key;
-  return path === '' ? shown : `${path}.${shown}`;
 }
 
 /** An object or array that is copied, and where it stands. */

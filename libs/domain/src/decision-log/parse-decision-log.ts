@@ -2,9 +2,15 @@
  * The one way from "something arrived" to a DecisionLog. Says in words what is wrong with what it refuses, without
  * repeating the message: `missing required field: meta.trace_id`. Never throws, whatever it is given.
  */
-import { type DecisionLog, decisionLogSchema, LIMITS } from '#contracts';
-import { inspectJson, joinPath, withoutUnsafeKeys } from './json-guard.js';
-import { describeIssues, describeKind } from './violation-detail.js';
+import {
+  type DecisionLog,
+  decisionLogSchema,
+  describeIssues,
+  describeKind,
+  joinPath,
+  LIMITS,
+} from '#contracts';
+import { inspectJson, withoutUnsafeKeys } from './json-guard.js';
 
 export interface ParsedLog {
   ok: true;
@@ -33,6 +39,17 @@ const KNOWN_MEMBERS = new Map<string, ReadonlySet<string>>(
   }),
 );
 
+/** Section -> its required members, in the schema's order. */
+const REQUIRED_MEMBERS = new Map<string, string[]>();
+for (const [section, schema] of Object.entries(decisionLogSchema.shape)) {
+  if (!('shape' in schema)) continue;
+  const required = Object.entries(schema.shape).filter(([, member]) => !member.safeParse(undefined).success);
+  REQUIRED_MEMBERS.set(
+    section,
+    required.map(([name]) => name),
+  );
+}
+
 /** Costs a few microseconds for an ordinary log; linear in the size of the message. */
 export function parseDecisionLog(value: unknown): ParsedLog | RefusedLog {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
@@ -48,7 +65,8 @@ export function parseDecisionLog(value: unknown): ParsedLog | RefusedLog {
   }
   const cleaned = hasUnsafeKeys ? withoutUnsafeKeys(value, WARNING_COUNT_MAX) : { copy: value, removed: [] };
   const parsed = decisionLogSchema.safeParse(cleaned.copy);
-  if (!parsed.success) return refuse(describeIssues(parsed.error.issues, cleaned.copy), cleaned.copy);
+  if (!parsed.success)
+    return refuse(describeIssues(parsed.error.issues, cleaned.copy, REQUIRED_MEMBERS), cleaned.copy);
   return { ok: true, log: parsed.data, warnings: warningsFor(cleaned.copy, cleaned.removed) };
 }
 

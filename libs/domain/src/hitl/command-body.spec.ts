@@ -57,10 +57,15 @@ describe('parseCommandBody', () => {
   it('tells an invalid value from a missing one', () => {
     expect(parseCommandBody('terminate', { reason: 7 })).toMatchObject({
       fields: ['reason'],
-      detail: 'invalid value or too long: reason',
+      detail: 'invalid value for reason: expected text, got a number',
     });
     expect(parseCommandBody('pause', { reason: 'x'.repeat(LIMITS.lineCharsMax + 1) })).toMatchObject({
       fields: ['reason'],
+      detail: `invalid value for reason: expected text of at most ${LIMITS.lineCharsMax} characters, got ${LIMITS.lineCharsMax + 1} characters`,
+    });
+    expect(parseCommandBody('rewrite', { trace_id: 't', new_content: ['ls'] })).toMatchObject({
+      fields: ['new_content'],
+      detail: 'invalid value for new_content: expected text or an object, got an array',
     });
   });
 
@@ -87,6 +92,7 @@ describe('parseCommandBody', () => {
     ]);
     expect(parseCommandBody('rewrite', { trace_id: 't', new_content: nested(50_000) })).toMatchObject({
       fields: ['new_content'],
+      detail: `invalid value for new_content: expected JSON of at most ${REWRITE_CHARS_MAX} characters, ${LIMITS.jsonDepthMax} levels deep`,
     });
   });
 });

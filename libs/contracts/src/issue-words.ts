@@ -3,39 +3,38 @@
  * stored and logged, so they tell kinds and lengths and never quote a value: it might be anything, a secret too.
  */
 import type { z } from 'zod';
-import { decisionLogSchema } from '#contracts';
-import { joinPath } from './json-guard.js';
 
 type SchemaIssue = z.core.$ZodIssue;
 
 const ISSUE_COUNT_MAX = 3;
 
-/** Section -> its required members, in the schema's order. */
-const REQUIRED_MEMBERS = new Map<string, string[]>();
-for (const [section, schema] of Object.entries(decisionLogSchema.shape)) {
-  if (!('shape' in schema)) continue;
-  const required = Object.entries(schema.shape).filter(([, member]) => !member.safeParse(undefined).success);
-  REQUIRED_MEMBERS.set(
-    section,
-    required.map(([name]) => name),
-  );
-}
-
-/** First problem first, at most three, joined by "; ". @param message what was validated */
-export function describeIssues(issues: readonly SchemaIssue[], message: object): string {
+/**
+ * First problem first, at most three, joined by "; ".
+ *
+ * @param message what was validated
+ * @param required what has to stand in a section: one that is not there at all is told by it
+ */
+export function describeIssues(
+  issues: readonly SchemaIssue[],
+  message: object,
+  required: ReadonlyMap<string, readonly string[]> = new Map(),
+): string {
   return issues
     .slice(0, ISSUE_COUNT_MAX)
-    .flatMap((issue) => describeIssue(issue, message))
+    .flatMap((issue) => describeIssue(issue, message, required))
     .slice(0, ISSUE_COUNT_MAX)
     .join('; ');
 }
 
-function describeIssue(issue: SchemaIssue, message: object): string[] {
+function describeIssue(
+  issue: SchemaIssue,
+  message: object,
+  required: ReadonlyMap<string, readonly string[]>,
+): string[] {
   const path = issue.path.reduce<string>(joinPath, '');
   const value = valueAt(message, issue.path);
   if (value === undefined || value === null) {
-    // A section that is not there at all is told by what it would have to hold.
-    const members = REQUIRED_MEMBERS.get(path)?.map((member) => joinPath(path, member)) ?? [path];
+    const members = required.get(path)?.map((member) => joinPath(path, member)) ?? [path];
     return members.map((member) => `missing required field: ${member}`);
   }
   const { words, kind } = expectationOf(issue);
@@ -124,4 +123,12 @@ export function describeKind(value: unknown, expected: Kind | null): string {
     default:
       return typeof value;
   }
+}
+
+/** `action.tool_input`, `cognition.reasoning_chain[3]`; keys a stranger made up are cut short. */
+export function joinPath(path: string, part: PropertyKey): string {
+  if (typeof part === 'number') return `${path}[${part}]`;
+  const key = String(part);
+  const shown = key.length > 80 ? `${key.slice(0, 80)}...` : key;
+  return path === '' ? shown : `${path}.${shown}`;
 }
