@@ -80,6 +80,27 @@ test('a sidecar that serves and whose Redis is away is seen to check nothing', a
   }
 });
 
+test('a sidecar that hangs keeps nobody from the page of the cache, which names the model once it goes on', async () => {
+  const other = await startGateway({ env: { LOOP_DETECTION_ENABLED: 'true', LLM_CACHE_BACKEND: 'memory' } });
+  await expect
+    .poll(async () => (await other.operator('GET', '/v1/system')).body.sidecar.state, PATIENCE)
+    .toBe('serving');
+  const sidecar = childOf(other.process.pid as number);
+  process.kill(sidecar, 'SIGSTOP');
+  try {
+    expect(await other.operator('GET', '/v1/cache/stats')).toMatchObject({
+      status: 200,
+      body: { backend: 'memory', is_degraded: false, embedding_model: null },
+    });
+  } finally {
+    process.kill(sidecar, 'SIGCONT');
+  }
+  await expect
+    .poll(async () => (await other.operator('GET', '/v1/cache/stats')).body.embedding_model, PATIENCE)
+    .toContain('observatory-static-384');
+  expect(await other.stop()).toBe(0);
+});
+
 test('five times the same in other words: the first passes, the others get a hint', async () => {
   upstream.script(always(openaiChat, { text: 'It is on its way.' }));
   const session = fresh();
