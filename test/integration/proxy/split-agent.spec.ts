@@ -1,6 +1,6 @@
 /** A balancer that takes turns sends an agent to two gateways, and each of them tells its operators. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { connectRedis, RedisAgentHomes } from '#adapters/redis';
 import { agentScope } from '#contracts';
 import { ScriptedUpstream } from '#testing';
@@ -83,3 +83,44 @@ describe.skipIf(redisMissing !== null)('two gateways on one Redis', () => {
     await connection.quit();
   });
 });
+
+describe.skipIf(redisMissing !== null).each(['dies', 'hangs'] as const)(
+  'a Redis that %s between two hundreds of agents',
+  (how) => {
+    test('has told of the first, rejects nothing, and tells of all of them once it is back', async () => {
+      const redis = await startRedis();
+      const connections = ['here', 'there'].map(() =>
+        connectRedis(redis.socketPath, { onError: () => {}, reconnectMaxMs: 50 }),
+      );
+      onTestFinished(async () => {
+        redis.thaw();
+        for (const connection of connections) await connection.quit();
+        await redis.stop();
+      });
+      for (const connection of connections) expect(await connection.open()).toBe(true);
+      const [here, there] = connections.map(
+        ({ client }, at) => new RedisAgentHomes({ client, gatewayId: `gateway-${at}` }),
+      ) as [RedisAgentHomes, RedisAgentHomes];
+      const agents = Array.from({ length: 250 }, (_, at) => agentScope('t', `bot-${at}`));
+      const movesOf = async (homes: RedisAgentHomes) => (await homes.claim(agents)).filter(Boolean).length;
+      expect(await movesOf(there)).toBe(0);
+
+      const { client } = connections[0] as { client: any };
+      const ask = client.observatoryClaimAgent;
+      let askedCount = 0;
+      let death: Promise<void> | undefined;
+      client.observatoryClaimAgent = (...asked: unknown[]) => {
+        askedCount += 1;
+        if (askedCount === 101 && how === 'dies') death = redis.kill();
+        if (askedCount === 101 && how === 'hangs') redis.freeze();
+        return ask.apply(client, asked);
+      };
+      expect(await here.claim(agents)).toEqual(agents.map((_, at) => at < 100));
+      await death;
+      how === 'dies' ? await redis.start() : redis.thaw();
+      await expect.poll(() => connections.every(({ isReady }) => isReady), SOON).toBe(true);
+      await movesOf(here);
+      for (const homes of [there, here, there]) expect(await movesOf(homes)).toBe(250);
+    });
+  },
+);

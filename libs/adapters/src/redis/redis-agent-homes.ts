@@ -37,7 +37,7 @@ export class RedisAgentHomes implements AgentHomes {
     this.#gatewayId = gatewayId;
   }
 
-  /** As long as Redis takes, if need be for ever. */
+  /** Ends where the connection does: one on which nothing comes is given up. */
   async claim(scopes: readonly AgentScope[]): Promise<boolean[]> {
     const replies: number[] = [];
     for (let at = 0; at < scopes.length; at += CLAIM_COUNT_MAX)
@@ -45,8 +45,9 @@ export class RedisAgentHomes implements AgentHomes {
     return replies.map((reply) => reply === 1);
   }
 
+  /** One that is not answered takes no move with it of which Redis has told: who asks again is not told of it again. */
   #claimOne = (scope: AgentScope): Promise<number> =>
-    this.#commands.observatoryClaimAgent(1, homeKey(scope), this.#gatewayId, HOME_TTL_MS);
+    this.#commands.observatoryClaimAgent(1, homeKey(scope), this.#gatewayId, HOME_TTL_MS).catch(() => 0);
 }
 
 const homeKey = (scope: AgentScope): string => `${PREFIX}{${escapedForKey(scope)}}`;

@@ -5,7 +5,8 @@ export interface AgentHomes {
   /**
    * Says that calls of these agents reach this gateway.
    *
-   * @returns for each, whether another gateway said so since this one last did. Rejects when the shared store is away
+   * @returns for each, whether another gateway said so since this one last did; false where the shared store does not answer.
+   *   Never rejects
    */
   claim(scopes: readonly AgentScope[]): Promise<boolean[]>;
 }

@@ -82,7 +82,7 @@ export class SplitAgents {
     const scopes = [...this.#called.entries()].map(([scope]) => scope);
     this.#called.clear();
     this.#isAsking = true;
-    const hasMoved = await homes.claim(scopes).catch(() => []);
+    const hasMoved = await homes.claim(scopes);
     this.#isAsking = false;
     for (const [at, scope] of scopes.entries()) if (hasMoved[at]) this.#noteMove(scope);
   }
