@@ -82,11 +82,6 @@ export class CacheIndex {
     return true;
   }
 
-  /** What was written and not registered: nobody is served it, and no invalidation would find it. */
-  removeUnregistered(tenantId: string, key: string, meta: EntryMeta): void {
-    this.#removeValues(tenantId, new Map([[key, meta]])).catch(() => {});
-  }
-
   /** Null when Redis cannot be asked in time. */
   async epoch(tenantId: string, waitMs: number): Promise<CacheEpoch | null> {
     const reply = await this.#script('Epoch', waitMs, tenantId).catch(() => null);

@@ -5,8 +5,8 @@
  * Redis make of it.
  *
  * An entry, its vector and its place in the tenant's index may lie on different nodes, so they are not written as one. The
- * index is what counts: it takes a name only in the epoch in which the answer was asked for, and an entry is served only if
- * the index knows it, of the same epoch. Both are asked at once, so that neither costs a round trip.
+ * index is what counts: it is told first, and takes a name only in the epoch in which the answer was asked for. An entry is served
+ * only if the index knows it, of the same epoch: both are asked at once, so that neither costs a round trip.
  */
 import { Cluster, type Redis } from 'ioredis';
 import {
@@ -181,9 +181,9 @@ export class RedisLlmCache implements LlmCache {
       has_vector: vector !== null,
       byte_count: byteCount,
     };
-    const registering = this.#index.register(tenant, key, leftMs, meta, epoch);
+    const isRegistered = await this.#index.register(tenant, key, leftMs, meta, epoch).catch(() => null);
+    if (!isRegistered) return isRegistered === null ? 'backend_away' : 'outdated';
     const writes: Promise<unknown>[] = [
-      registering,
       this.#link.ask(name, this.#index.writeWaitMs, () => this.#link.client.set(name, value, 'PX', leftMs)),
     ];
     if (scopeTag !== null) {
@@ -193,10 +193,6 @@ export class RedisLlmCache implements LlmCache {
       writes.push(this.#link.script('PutVector', this.#index.writeWaitMs, ...names, ...values));
     }
     const written = await Promise.allSettled(writes);
-    if (!(await registering.catch(() => true))) {
-      this.#index.removeUnregistered(tenant, key, meta);
-      return 'outdated';
-    }
     return written.every(({ status }) => status === 'fulfilled') ? 'kept' : 'backend_away';
   }
 
