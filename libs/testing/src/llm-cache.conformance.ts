@@ -261,6 +261,16 @@ export function llmCacheConformance(name: string, make: (bounds: CacheBounds) =>
         expect(await textOf(TENANT, entry().key)).toBe('Paris.');
       });
 
+      it('keeps an entry of exactly its share of the bytes, and refuses one that has a byte less room', async () => {
+        const exact = entry({ vector: null });
+        await cache.put(exact);
+        const { total_bytes: bytes } = await cache.stats(TENANT);
+        await start({ bytesMax: 16 * bytes });
+        expect(await cache.put(exact)).toBe('kept');
+        await start({ bytesMax: 16 * bytes - 1 });
+        expect(await cache.put(exact)).toBe('too_large');
+      });
+
       it('refuses an entry without a time', async () => {
         expect(await cache.put(entry({ created_at_ms: Number.NaN }))).toBe('unusable');
         expect(await cache.get(TENANT, entry().key)).toBeNull();
@@ -418,6 +428,16 @@ export function llmCacheConformance(name: string, make: (bounds: CacheBounds) =>
         expect(await textOf(TENANT, hex('c'))).toBeNull();
         expect(await search(vectorAt(1), { scope: hex('c') })).toBeNull();
         for (const key of ['a', 'b', 'd']) expect(await textOf(TENANT, hex(key))).toBe('Paris.');
+      });
+
+      it('leaves for one that comes in the same millisecond, whatever its key', async () => {
+        await start({ entriesMax: 3 });
+        const keys = ['a', 'b', 'c', 'd', 'e'].map(hex).sort().reverse();
+        for (const key of keys) {
+          await cache.put(entry({ key }));
+          expect((await cache.stats(TENANT)).total_entries).toBeLessThanOrEqual(3);
+          expect(await textOf(TENANT, key)).toBe('Paris.');
+        }
       });
 
       it('leaves when there would be more than the most bytes, in a cache full of the largest entries', async () => {

@@ -90,8 +90,10 @@ local evicted = {}
 local entriesMax, bytesMax = tonumber(ARGV[7]), tonumber(ARGV[8])
 while #evicted < ${2 * EVICTED_PER_PUT} do
   local isFull = redis.call('ZCARD', INDEX) > entriesMax or tonumber(redis.call('GET', BYTES) or 0) > bytesMax
-  local oldest = isFull and redis.call('ZRANGE', USED, 0, 0)[1]
-  if not oldest or oldest == key then break end
+  -- The new one is the first of them where it came in the same millisecond, or the clock was set back.
+  local first = isFull and redis.call('ZRANGE', USED, 0, 1) or {}
+  local oldest = first[first[1] == key and 2 or 1]
+  if not oldest then break end
   local _, meta = forget(oldest)
   evicted[#evicted + 1] = oldest
   evicted[#evicted + 1] = meta or ''
