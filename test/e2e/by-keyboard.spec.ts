@@ -184,6 +184,18 @@ test('who goes by Tab is not led through every step, or every call, to what come
   }
 });
 
+test('Enter leaves the search for what was typed by then, without a pause', async () => {
+  await page.goto(gateway.url);
+  const rows = page.getByTestId('session-row');
+  await rows.nth(1).waitFor();
+  await page.keyboard.press('/');
+  // No pause ends.
+  await page.evaluate('window.setTimeout = () => 0');
+  await page.keyboard.type('in-circles');
+  await page.keyboard.press('Enter');
+  await expect.poll(() => rows.count()).toBe(1);
+});
+
 test('arrows go from session to session, as in any grid', async () => {
   await page.goto(gateway.url);
   await page.getByTestId('session-row').nth(1).waitFor();

@@ -1,10 +1,10 @@
 /** Free-text search of a list. `/` goes there; Enter leaves it for the list, Escape empties it, then leaves it. */
 import { Search } from 'lucide-react';
-import { useEffect, useRef, useState } from 'react';
+import { useCallback, useEffect, useRef, useState } from 'react';
 import { cx, Input, Kbd } from '../ui';
 import { useShortcut } from './keyboard/use-shortcut';
 
-/** What is typed reaches the address after a pause, so that history and list are not flooded. */
+/** What is typed reaches the address after a pause, or with Enter, so that history and list are not flooded. */
 const TYPING_MS = 120;
 
 interface SearchBoxProps {
@@ -32,14 +32,15 @@ export function SearchBox({ label, placeholder, value, onChange, className = PLA
       setText(value);
     }
   }, [value]);
-  useEffect(() => {
+  const send = useCallback(() => {
     if (text === sent.current) return;
-    const timer = setTimeout(() => {
-      sent.current = text;
-      latestOnChange.current(text);
-    }, TYPING_MS);
-    return () => clearTimeout(timer);
+    sent.current = text;
+    latestOnChange.current(text);
   }, [text]);
+  useEffect(() => {
+    const timer = setTimeout(send, TYPING_MS);
+    return () => clearTimeout(timer);
+  }, [send]);
   return (
     <div className={cx('relative', className)}>
       <Search
@@ -55,6 +56,8 @@ export function SearchBox({ label, placeholder, value, onChange, className = PLA
         value={text}
         onChange={(event) => setText(event.target.value)}
         onKeyDown={(event) => {
+          // The next key may open what was found.
+          if (event.key === 'Enter') send();
           if (event.key === 'Escape' && text) setText('');
           else if (event.key === 'Escape' || event.key === 'Enter') ref.current?.blur();
         }}
