@@ -297,6 +297,9 @@ function useFocusNode(
         duration: 0,
       });
     const find = () => host.current?.querySelector<HTMLElement>(`[data-node-id="${CSS.escape(nodeId)}"]`);
-    requestAnimationFrame(() => requestAnimationFrame(() => find()?.focus({ preventScroll: true })));
+    const focus = () => find()?.focus({ preventScroll: true });
+    // At once where it can be: the next arrow goes on from what has the focus.
+    if (find()) focus();
+    else requestAnimationFrame(() => requestAnimationFrame(focus));
   };
 }
