@@ -54,15 +54,19 @@ async function endLoginAtNext(where: Page) {
 
 /** Requests of that method there wait, and then go where they are let. */
 async function holdRequests(path: string, method: string) {
+  let ask = () => {};
+  const asked = new Promise<void>((resolve) => {
+    ask = resolve;
+  });
   let letGo = (_lets: 'through' | 'fail') => {};
   const decided = new Promise<'through' | 'fail'>((resolve) => {
     letGo = resolve;
   });
   await page.route(path, async (route) => {
     if (route.request().method() !== method) return route.fallback();
+    ask();
     return (await decided) === 'through' ? route.continue() : route.abort();
   });
-  const asked = page.waitForRequest((request) => request.method() === method);
   return { asked, letGo, stop: () => page.unroute(path) };
 }
 
