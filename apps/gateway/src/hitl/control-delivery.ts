@@ -4,7 +4,7 @@
  * are bounded by who accepts them.
  */
 import { type ControlPollAnswer, LIMITS, ObservatoryError, type SessionKey, tenantIdOf } from '#contracts';
-import type { Interrupt, Timer } from '#kernel';
+import { type Interrupt, LinkedList, type Timer } from '#kernel';
 import { FairShare } from '../fair-share.js';
 import type { HitlEvents } from './hitl-events.js';
 
@@ -16,8 +16,8 @@ const RETRY_AFTER_SECONDS = 5;
 export class ControlDelivery {
   readonly #timer: Timer;
   readonly #events: HitlEvents;
-  readonly #polls = new Map<SessionKey, Set<() => void>>();
-  readonly #listeners = new Map<SessionKey, Set<ControlListener>>();
+  readonly #polls = new Map<SessionKey, LinkedList<() => void>>();
+  readonly #listeners = new Map<SessionKey, LinkedList<ControlListener>>();
   /** Of polls and of proxied calls that are held. */
   readonly #places: FairShare;
   #draining = false;
@@ -45,31 +45,30 @@ export class ControlDelivery {
       const wake = () => {
         cancel();
         interrupt?.listen(null);
-        remove(this.#polls, key, wake);
+        remove();
         this.#places.giveBack(tenantId, 1);
         this.#events.pollsHanging(this.#places.taken);
         resolve();
       };
       const cancel = this.#timer.after(waitMs, wake);
       interrupt?.listen(wake);
-      add(this.#polls, key, wake);
+      const remove = add(this.#polls, key, wake);
       this.#events.pollsHanging(this.#places.taken);
     });
   }
 
   /** Returns the detach function; calling it twice does no harm. */
   listen(key: SessionKey, listener: ControlListener): () => void {
-    add(this.#listeners, key, listener);
-    return () => remove(this.#listeners, key, listener);
+    return add(this.#listeners, key, listener);
   }
 
   /** Wakes the polls and calls the sockets. A listener that throws is logged; the others still hear. */
   announce(key: SessionKey, control: () => ControlPollAnswer): void {
-    for (const wake of [...(this.#polls.get(key) ?? [])]) wake();
+    for (const wake of this.#polls.get(key) ?? []) wake();
     const listeners = this.#listeners.get(key);
     if (listeners === undefined) return;
     const told = control();
-    for (const listener of [...listeners]) this.push(key, listener, told);
+    for (const listener of listeners) this.push(key, listener, told);
   }
 
   push(key: SessionKey, listener: ControlListener, control: ControlPollAnswer): void {
@@ -83,17 +82,18 @@ export class ControlDelivery {
   /** Answers every hanging poll, and lets none hang from now on. */
   drain(): void {
     this.#draining = true;
-    for (const wakes of [...this.#polls.values()]) for (const wake of [...wakes]) wake();
+    for (const wakes of [...this.#polls.values()]) for (const wake of wakes) wake();
   }
 }
 
-function add<T>(sets: Map<SessionKey, Set<T>>, key: SessionKey, value: T): void {
-  const set = sets.get(key);
-  if (set === undefined) sets.set(key, new Set([value]));
-  else set.add(value);
-}
-
-function remove<T>(sets: Map<SessionKey, Set<T>>, key: SessionKey, value: T): void {
-  const set = sets.get(key);
-  if (set?.delete(value) && set.size === 0) sets.delete(key);
+/** Returns what takes it out again; calling it twice does no harm. */
+function add<T>(lists: Map<SessionKey, LinkedList<T>>, key: SessionKey, value: T): () => void {
+  const list = lists.get(key) ?? new LinkedList<T>();
+  lists.set(key, list);
+  const link = list.add(value);
+  return () => {
+    list.delete(link);
+    // Not that of whoever came after the last of this one had left.
+    if (list.size === 0 && lists.get(key) === list) lists.delete(key);
+  };
 }
