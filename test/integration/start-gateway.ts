@@ -85,24 +85,29 @@ export async function startGateway(options: StartOptions = {}): Promise<RunningG
         body: isRaw ? body : JSON.stringify(body),
       });
     },
-    operator: async (method, path, body) => {
-      const response = await fetch(url + path, {
-        method,
-        headers: {
-          authorization: `Bearer ${OPERATOR_TOKEN}`,
-          'x-observatory-operator-id': 'tester',
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
-      const text = await response.text();
-      return { status: response.status, body: text === '' ? null : JSON.parse(text) };
-    },
+    operator: operatorAt(url, OPERATOR_TOKEN, 'tester'),
     stop: async () => {
       child.kill('SIGTERM');
       return exited;
     },
     kill,
+  };
+}
+
+/** How a person asks a gateway: with that credential, under that name. */
+export function operatorAt(url: string, token: string, name: string): RunningGateway['operator'] {
+  return async (method, path, body) => {
+    const response = await fetch(url + path, {
+      method,
+      headers: {
+        authorization: `Bearer ${token}`,
+        'x-observatory-operator-id': name,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    return { status: response.status, body: text === '' ? null : JSON.parse(text) };
   };
 }
 

@@ -1,27 +1,16 @@
 /** Two operators who act on one thing at the same moment: one order of the two, an entry of the audit for each act, no error of ours. */
 import { beforeAll, expect, test } from 'vitest';
 import { buildDecisionLog } from '#testing';
+import { operatorAt, type RunningGateway } from './start-gateway.js';
 import { gateway, startOneGateway } from './start-one-gateway.js';
 
 const ROUNDS = Array.from({ length: 10 }, (_, round) => round);
-type Ask = (method: string, path: string, body?: unknown) => Promise<{ status: number; body: any }>;
 
 startOneGateway();
-let second: Ask;
+let second: RunningGateway['operator'];
 beforeAll(async () => {
-  const { body: made } = await gateway.operator('POST', '/v1/operators', { name: 'second', role: 'admin' });
-  second = async (method, path, body) => {
-    const response = await fetch(`${gateway.url}${path}`, {
-      method,
-      headers: {
-        authorization: `Bearer ${made.secret}`,
-        'content-type': 'application/json',
-        'x-observatory-operator-id': 'second',
-      },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    });
-    return { status: response.status, body: await response.json().catch(() => null) };
-  };
+  const { body } = await gateway.operator('POST', '/v1/operators', { name: 'second', role: 'admin' });
+  second = operatorAt(gateway.url, body.secret, 'second');
 });
 
 /** Which of them is sent first takes turns. */

@@ -50,9 +50,9 @@ export class ControlDelivery {
         this.#events.pollsHanging(this.#places.taken);
         resolve();
       };
+      const remove = add(this.#polls, key, wake);
       const cancel = this.#timer.after(waitMs, wake);
       interrupt?.listen(wake);
-      const remove = add(this.#polls, key, wake);
       this.#events.pollsHanging(this.#places.taken);
     });
   }
