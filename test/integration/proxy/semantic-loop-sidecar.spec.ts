@@ -101,6 +101,15 @@ test('a sidecar that hangs keeps nobody from the page of the cache, which names 
   expect(await other.stop()).toBe(0);
 });
 
+test('a sidecar that hangs is seen to be down by whoever looks, though no call needs it', async () => {
+  const other = await startGateway({ env: { LOOP_DETECTION_ENABLED: 'true' } });
+  const sidecarSeen = async () => (await other.operator('GET', '/v1/system')).body.sidecar;
+  await expect.poll(sidecarSeen, PATIENCE).toMatchObject({ state: 'serving', detail: null });
+  process.kill(childOf(other.process.pid as number), 'SIGSTOP');
+  await expect.poll(sidecarSeen, PATIENCE).toMatchObject({ state: 'down', detail: 'It does not answer.' });
+  expect(await other.stop()).toBe(0);
+});
+
 test('five times the same in other words: the first passes, the others get a hint', async () => {
   upstream.script(always(openaiChat, { text: 'It is on its way.' }));
   const session = fresh();

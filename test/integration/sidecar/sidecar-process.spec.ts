@@ -19,6 +19,7 @@ const BUILT_SUPERVISOR = pathToFileURL(
   resolve(import.meta.dirname, '../../../dist/apps/gateway/src/semantic-loop/sidecar-process.js'),
 ).href;
 const environment = { PATH: process.env.PATH ?? '' };
+const hurried = { timeoutMs: 50, traceParent: null };
 
 let place: SidecarPlace;
 let lines: any[];
@@ -161,7 +162,10 @@ describe('a supervised sidecar', () => {
     expect(pauses.slice(0, 6)).toEqual([50, 100, 200, 200, 200, 200]);
   });
 
-  it('that hangs is replaced, and one that is only away from its client for a moment is not', async () => {
+  it.each([
+    ['calls', (client: SidecarClient) => client.checkLoop(query('1', 'hello'), hurried)],
+    ['nobody but the System page', (client: SidecarClient) => client.describe(hurried)],
+  ])('that hangs under %s is replaced; one that is away for a moment is not', async (_, ask) => {
     const supervised = supervise({ hungMs: 500 });
     const client = new SidecarClient({
       socketPath: supervised.socketPath,
@@ -174,7 +178,7 @@ describe('a supervised sidecar', () => {
     const pid = supervised.state.pid as number;
     process.kill(pid, 'SIGSTOP');
     const keepAsking = async (): Promise<boolean> => {
-      await client.checkLoop(query('1', 'hello'), { timeoutMs: 50, traceParent: null }).catch(() => {});
+      await ask(client).catch(() => {});
       return isAlive(pid);
     };
     await expect.poll(keepAsking, { timeout: 10_000 }).toBe(false);

@@ -83,6 +83,25 @@ test('starts, serves, goes down with a reason, and comes back', async () => {
   expect(await status.view()).toMatchObject({ state: 'serving', detail: null });
 });
 
+test('a process that was reached and does not answer any more is down, though it has not ended', async () => {
+  const { status, clock, supervised, change } = setUp();
+  supervised.state = { ...supervised.state, state: 'serving', since_ms: 1_000, pid: 7 };
+  expect(await status.view()).toMatchObject({ state: 'starting', detail: null });
+  clock.advance(10);
+  change(true);
+  clock.advance(1_000);
+  change(false);
+  expect(await status.view()).toMatchObject({
+    state: 'down',
+    since_ms: 2_010,
+    detail: 'It does not answer.',
+    model_id: null,
+  });
+  clock.advance(10);
+  supervised.state = { ...supervised.state, since_ms: 2_020, pid: 8 };
+  expect(await status.view()).toMatchObject({ state: 'starting', detail: null });
+});
+
 test('one whose store is away serves, and says what is wrong with it', async () => {
   const { status, service, change } = setUp();
   change(true);

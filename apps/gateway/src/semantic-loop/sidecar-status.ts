@@ -63,13 +63,20 @@ export class SidecarStatus {
     // A process that has not ended yet is on its way: it starts, or it serves and is about to be found.
     const isOnItsWay =
       supervised !== null && (supervised.state.pid !== null || supervised.state.detail === null);
-    return isOnItsWay ? 'starting' : 'down';
+    return isOnItsWay && !this.#isLost() ? 'starting' : 'down';
+  }
+
+  /** Its process is there and was reached, and is not any more. */
+  #isLost(): boolean {
+    const state = this.#parts.supervised?.state;
+    return state?.state === 'serving' && this.#sinceMs > state.since_ms;
   }
 
   #detail(state: SystemView['sidecar']['state']): string | null {
     if (state === 'off' || state === 'serving') return null;
     const { supervised } = this.#parts;
-    return supervised === null ? 'Nobody answers at LOOP_EMBEDDING_SIDECAR_UDS.' : supervised.state.detail;
+    if (supervised === null) return 'Nobody answers at LOOP_EMBEDDING_SIDECAR_UDS.';
+    return supervised.state.detail ?? (state === 'down' ? 'It does not answer.' : null);
   }
 
   #describe(service: Pick<EmbeddingService, 'describe'>): Promise<SidecarDescription | null> {

@@ -1,7 +1,7 @@
 /**
  * The client's end of the one long-lived `Exchange` stream, opened again whenever it breaks.
  *
- *     opening --headers of the sidecar--> ready --broken, or silent for a second under calls--> opening
+ *     opening --headers of the sidecar--> ready --broken, or silent for a second when asked--> opening
  *
  * What is on its way when it breaks is rejected at once; what is asked for while it is not ready too: callers have
  * milliseconds, and better uses for them than waiting here.
@@ -13,7 +13,7 @@ import { PendingCalls } from './pending-calls.js';
 
 type Stream = ClientDuplexStream<RequestFrame, ReplyFrame>;
 
-/** Calls ran out of time and nothing at all came back for this long: whoever is there does not work. */
+/** Questions ran out of time and nothing at all came back for this long: whoever is there does not work. */
 const SILENCE_MS = 1_000;
 const REOPEN_FIRST_MS = 20;
 const REOPEN_MAX_MS = 250;
@@ -39,7 +39,7 @@ export class ExchangeLink {
   #isClosed = false;
   #reopenMs = REOPEN_FIRST_MS;
   #reopenTimer: NodeJS.Timeout | null = null;
-  /** When the first call was sent that nothing has been heard since; null: nothing outstanding. */
+  /** When the first question was sent that nothing has been heard since; null: nothing outstanding. */
   #silentSinceMs: number | null = null;
 
   constructor({ client, pendingMax, pendingCharsMax, onState }: ExchangeLinkOptions) {
@@ -71,6 +71,20 @@ export class ExchangeLink {
       this.#pending.reject(call.id, new SidecarFailure('error', 'the call could not be written'));
     }
     return call.reply;
+  }
+
+  /** Of a question that went beside the stream: whoever leaves it unanswered is as silent. @throws what `answer` does */
+  async heed<Answer>(answer: Promise<Answer>): Promise<Answer> {
+    if (this.#isReady) this.#silentSinceMs ??= performance.now();
+    try {
+      const value = await answer;
+      this.#noteHeard();
+      return value;
+    } catch (error) {
+      if (error instanceof SidecarFailure && error.reason === 'timeout') this.#checkSilence();
+      else this.#noteHeard();
+      throw error;
+    }
   }
 
   /** Opens at once, over another channel, instead of after the pauses of the one before. Not while it is ready. */
@@ -110,9 +124,8 @@ export class ExchangeLink {
     });
     stream.on('data', (reply: ReplyFrame) => {
       if (this.#stream !== stream) return;
-      this.#silentSinceMs = null;
       this.#pending.answer(reply);
-      if (this.#pending.size > 0) this.#silentSinceMs = performance.now();
+      this.#noteHeard();
     });
     const ended = (): void => {
       if (this.#stream === stream) this.#lose();
@@ -134,6 +147,10 @@ export class ExchangeLink {
     this.#reopenTimer = setTimeout(() => this.#open(), this.#reopenMs);
     this.#reopenTimer.unref();
     this.#reopenMs = Math.min(2 * this.#reopenMs, REOPEN_MAX_MS);
+  }
+
+  #noteHeard(): void {
+    this.#silentSinceMs = this.#pending.size > 0 ? performance.now() : null;
   }
 
   #checkSilence(): void {

@@ -79,7 +79,7 @@ export class SidecarClient implements EmbeddingService {
     if (traceParent !== null) metadata.set('traceparent', traceParent);
     const { path, requestSerialize, responseDeserialize } = embeddingService.Describe;
     const deadline = Date.now() + timeoutMs;
-    const response = await new Promise<DescribeResponse>((resolve, reject) => {
+    const answer = new Promise<DescribeResponse>((resolve, reject) => {
       this.#client.makeUnaryRequest(
         path,
         requestSerialize,
@@ -95,7 +95,7 @@ export class SidecarClient implements EmbeddingService {
         ? error
         : new SidecarFailure('unavailable', 'the sidecar is not connected');
     });
-    return toDescription(response);
+    return toDescription(await this.#link.heed(answer));
   }
 
   /** For who knows that the sidecar serves now: does not wait for the next attempt. Without effect while ready. */
