@@ -3,7 +3,14 @@
  * index, since it needs vitest.
  */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { CallFilter, ProxyStore, SpendQuery, StoredDocument } from '#contracts';
+import {
+  type CallFilter,
+  INCIDENTS_READ_CHARS_MAX,
+  type Incident,
+  type ProxyStore,
+  type SpendQuery,
+  type StoredDocument,
+} from '#contracts';
 import { DAY_MS, HOUR_MS } from '#kernel';
 import {
   buildAlertDelivery,
@@ -436,6 +443,22 @@ export function describeProxyStore(name: string, makePlace: () => Promise<ProxyS
         ]);
         const ofAgent = await store.incidents({ tenant_id: 'default', agent_id: 'agent-2', limit: 9 });
         expect(ofAgent.items).toEqual([{ ...second, seq: secondSeq }]);
+      });
+
+      it('ends a page of incidents with the one that fills it, and goes on behind that', async () => {
+        const long = [
+          { ...evidence[0], prompt: 'x'.repeat(INCIDENTS_READ_CHARS_MAX / 2) },
+        ] as Incident['evidence'];
+        const incidents = Array.from({ length: 5 }, () => buildIncident({ evidence: long }));
+        for (const incident of incidents) await store.appendIncident('default', incident);
+        const query = { tenant_id: 'default', limit: 5 };
+        const first = await store.incidents(query);
+        expect(first.items).toHaveLength(2);
+        const all = await everyPage((page) => store.incidents({ ...query, cursor: page.cursor }));
+        const ids = (some: Incident[]) => some.map(({ incident_id }) => incident_id);
+        expect(ids(all)).toEqual(ids(incidents).reverse());
+        const ofAgent = await store.incidents({ ...query, agent_id: 'agent-1' });
+        expect(ids(ofAgent.items)).toEqual(ids(first.items));
       });
 
       it('keeps an incident that is written twice once', async () => {

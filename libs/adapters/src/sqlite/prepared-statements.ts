@@ -24,18 +24,13 @@ export class PreparedStatements {
   }
 
   /** Keyset page by `seq`; a null in `equal` leaves that column free. */
-  page<T>(select: string, equal: Record<string, string | null>, { limit, afterSeq, order }: PageKeys): T[] {
-    const bound = Object.entries(equal).filter(([, value]) => value !== null);
-    const clauses = bound.map(([column]) => `${column} = ?`);
-    const values: unknown[] = bound.map(([, value]) => value);
-    if (afterSeq !== null) {
-      clauses.push(order === 'asc' ? 'seq > ?' : 'seq < ?');
-      values.push(afterSeq);
-    }
-    return this.all(
-      `${select} WHERE ${clauses.join(' AND ')} ORDER BY seq ${order === 'asc' ? 'ASC' : 'DESC'} LIMIT ?`,
-      [...values, limit],
-    );
+  page<T>(select: string, equal: Record<string, string | null>, keys: PageKeys): T[] {
+    return this.all(...pageOf(select, equal, keys));
+  }
+
+  /** The same row by row, as `each` gives them. */
+  eachOfPage<T>(select: string, equal: Record<string, string | null>, keys: PageKeys): IterableIterator<T> {
+    return this.each(...pageOf(select, equal, keys));
   }
 
   prepare(sql: string): Statement {
@@ -46,4 +41,20 @@ export class PreparedStatements {
     }
     return statement;
   }
+}
+
+function pageOf(
+  select: string,
+  equal: Record<string, string | null>,
+  { limit, afterSeq, order }: PageKeys,
+): [sql: string, values: unknown[]] {
+  const bound = Object.entries(equal).filter(([, value]) => value !== null);
+  const clauses = bound.map(([column]) => `${column} = ?`);
+  const values: unknown[] = bound.map(([, value]) => value);
+  if (afterSeq !== null) {
+    clauses.push(order === 'asc' ? 'seq > ?' : 'seq < ?');
+    values.push(afterSeq);
+  }
+  const sql = `${select} WHERE ${clauses.join(' AND ')} ORDER BY seq ${order === 'asc' ? 'ASC' : 'DESC'} LIMIT ?`;
+  return [sql, [...values, limit]];
 }

@@ -15,6 +15,7 @@ import type {
   LoginRow,
   OperatorRow,
 } from '#contracts';
+import { STEPS_READ_CHARS_MAX } from '#contracts/store';
 import { tupleOf } from '#domain/entropy/tool-key';
 import type { AuditHead } from '#domain/hitl';
 import { AuditReader, type AuditRow, toAuditEntry } from './audit-log.js';
@@ -32,11 +33,11 @@ import type {
 } from './protocol.js';
 import type { ProxyReadCalls } from './proxy/proxy-protocol.js';
 import { ProxyReader } from './proxy/proxy-reader.js';
+import { countWithin, takeWithin } from './rows-within.js';
 import { SESSION_CHECKPOINT } from './schema.js';
 import { SessionFinder } from './session-finder.js';
 import { StepFinder } from './step-finder.js';
 import { RAW_STEP_LIST } from './step-table.js';
-import { countWithin, takeSteps } from './steps-within.js';
 
 const STEPS = `SELECT ${RAW_STEP_LIST} FROM steps`;
 const HELD = 'tenant_id = ? AND session_id = ? AND held = 1';
@@ -224,8 +225,8 @@ export class SqliteReader implements Omit<ReadCalls, keyof ProxyReadCalls> {
   /** As many as are read at once, the oldest first. */
   #firstSteps(where: string, values: unknown[], limit: number): RawStep[] {
     const sql = `${STEPS} WHERE ${where} ORDER BY seq LIMIT ?`;
-    const steps = takeSteps(this.#sql.each<RawStep>(sql, [...values, limit]), limit);
-    return steps.slice(0, countWithin(steps));
+    const steps = takeWithin(this.#sql.each<RawStep>(sql, [...values, limit]), limit, STEPS_READ_CHARS_MAX);
+    return steps.slice(0, countWithin(steps, STEPS_READ_CHARS_MAX));
   }
 
   #records<T>(table: 'agent_keys' | 'operators' | 'logins'): T[] {

@@ -22,6 +22,7 @@ import {
   type PageQuery,
   type SessionFilter,
   type SessionView,
+  STEPS_READ_CHARS_MAX,
   type StepCommit,
   type StepRow,
   type StoredStep,
@@ -33,8 +34,8 @@ import { checkLimit, decodeCursor, encodeCursor, pageKeys, seqPage, toPage } fro
 import type { Primitive, SessionPlace, SettingText } from './protocol.js';
 import { enforceRetention } from './retention-run.js';
 import { foldCase, pushSession, toAlert, toSessionView, toStoredStep, toViolation } from './rows.js';
+import { countWithin } from './rows-within.js';
 import { SqliteDatabase, type SqliteDatabaseOptions } from './sqlite-database.js';
-import { countWithin } from './steps-within.js';
 
 /** Options of the database that the store opens. */
 export type SqliteStoreOptions = SqliteDatabaseOptions;
@@ -114,7 +115,12 @@ export class SqliteStore implements DecisionStore {
   ): Promise<Page<StoredStep>> {
     const page = pageKeys('steps', query, query.order);
     const rows = await this.database.read('steps', query.tenant_id, query.session_id, page);
-    return seqPage('steps', rows, Math.min(query.limit, countWithin(rows)), toStoredStep);
+    return seqPage(
+      'steps',
+      rows,
+      Math.min(query.limit, countWithin(rows, STEPS_READ_CHARS_MAX)),
+      toStoredStep,
+    );
   }
 
   lastTuples(

@@ -3,12 +3,13 @@
  * `steps`, each step looked at once.
  */
 import type { Database } from 'better-sqlite3';
+import { STEPS_READ_CHARS_MAX } from '#contracts/store';
 import { PreparedStatements } from './prepared-statements.js';
 import type { PageKeys, RawStep } from './protocol.js';
+import { takeWithin } from './rows-within.js';
 import { NO_PART, partOf, SEGMENT_STEPS, segmentOf, sessionKeyOf, traceKeyOf } from './step-key.js';
 import { INDEXED_SEQ } from './step-key-table.js';
 import { RAW_STEP_COLUMNS } from './step-table.js';
-import { takeSteps } from './steps-within.js';
 
 const INDEXED = `SELECT ${RAW_STEP_COLUMNS.map((column) => `steps.${column}`).join(', ')}
   FROM step_keys CROSS JOIN steps ON steps.seq = step_keys.seq
@@ -43,9 +44,11 @@ export class StepFinder {
     this.#inOneView = <T>(find: () => T) => database.transaction(find)();
   }
 
-  /** @see takeSteps */
+  /** @see takeWithin */
   ofSession(tenantId: string, sessionId: string, page: PageKeys): RawStep[] {
-    return this.inSession(tenantId, sessionId, page, (steps) => takeSteps(steps, page.limit));
+    return this.inSession(tenantId, sessionId, page, (steps) =>
+      takeWithin(steps, page.limit, STEPS_READ_CHARS_MAX),
+    );
   }
 
   /** @param take of its steps, which are read one by one as they are asked for; more than the limit where some are not indexed yet */

@@ -3,11 +3,11 @@
  * All methods run inside the writer's transaction.
  */
 import type { Database, Statement } from 'better-sqlite3';
-import { type ControlWrite, RELEASED_STEPS_MAX } from '#contracts/store';
+import { type ControlWrite, RELEASED_STEPS_MAX, STEPS_READ_CHARS_MAX } from '#contracts/store';
 import { type Primitive, type RawStep, STEP_COLUMNS, type StepsResult, stepWidth } from './protocol.js';
+import { countWithin, takeWithin } from './rows-within.js';
 import type { StepIdentity } from './step-generation.js';
 import { StepKeys } from './step-keys.js';
-import { countWithin, takeSteps } from './steps-within.js';
 
 export const RAW_STEP_COLUMNS = ['seq', ...STEP_COLUMNS, 'rewritten_by'] as const;
 export const RAW_STEP_LIST = RAW_STEP_COLUMNS.join(', ');
@@ -125,15 +125,16 @@ export class StepTable {
 
   /** Clears `held` on the oldest of a session's held steps. @returns them, oldest first, and whether there are more */
   release({ tenant_id, session_id }: NonNullable<ControlWrite['release']>) {
-    const held = takeSteps(
+    const held = takeWithin(
       this.#database
         .prepare(
           `SELECT ${RAW_STEP_LIST} FROM steps WHERE tenant_id = ? AND session_id = ? AND held = 1 ORDER BY seq LIMIT ?`,
         )
         .iterate(tenant_id, session_id, RELEASED_STEPS_MAX + 1) as IterableIterator<RawStep>,
       RELEASED_STEPS_MAX + 1,
+      STEPS_READ_CHARS_MAX,
     );
-    const released = held.slice(0, Math.min(RELEASED_STEPS_MAX, countWithin(held)));
+    const released = held.slice(0, Math.min(RELEASED_STEPS_MAX, countWithin(held, STEPS_READ_CHARS_MAX)));
     const unfolded = this.#database.prepare('INSERT INTO unfolded_releases (seq) VALUES (?)');
     for (const { seq } of released) unfolded.run(seq);
     this.#database

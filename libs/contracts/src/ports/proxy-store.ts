@@ -88,6 +88,12 @@ export interface AgentSpend extends Pick<SpendLine, 'cost_usd' | 'unpriced_call_
   hour_ms: number;
 }
 
+/**
+ * Characters of incidents that are read at once, with all their evidence: the one that passes it is the last. A page of the longest
+ * ones, 600,000 characters each, would stop the gateway for seconds. Fifty ordinary ones fit.
+ */
+export const INCIDENTS_READ_CHARS_MAX = 4 * 1024 * 1024;
+
 export interface ProxyStore {
   /**
    * Appends calls and adds them to the hourly spend sums (by tenant, agent, model, hour) in the same transaction.
@@ -102,6 +108,7 @@ export interface ProxyStore {
   spendByAgent(fromMs: number): Promise<AgentSpend[]>;
 
   appendIncident(tenantId: string, incident: Incident): Promise<number>;
+  /** A page is shorter for INCIDENTS_READ_CHARS_MAX. */
   incidents(query: PageQuery & { tenant_id: string; agent_id?: string | undefined }): Promise<Page<Incident>>;
   incident(tenantId: string, incidentId: string): Promise<Incident | null>;
   /** Incidents nobody has reactivated, all tenants. */

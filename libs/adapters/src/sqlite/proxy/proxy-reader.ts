@@ -1,7 +1,9 @@
 /** What is read of the proxy's tables, by name, on the reader's connection. */
 import type { Database } from 'better-sqlite3';
 import type { DocumentKind } from '#contracts';
+import { INCIDENTS_READ_CHARS_MAX } from '#contracts/store';
 import { PreparedStatements } from '../prepared-statements.js';
+import { takeWithin } from '../rows-within.js';
 import type { PageKeys } from '../wire.js';
 import { CallReader } from './call-reader.js';
 import type {
@@ -45,7 +47,12 @@ export class ProxyReader implements ProxyReadCalls {
   }
 
   incidents(tenantId: string, agentId: string | null, page: PageKeys): RawIncident[] {
-    return this.#sql.page(INCIDENTS, { tenant_id: tenantId, agent_id: agentId }, page);
+    const rows = this.#sql.eachOfPage<RawIncident>(
+      INCIDENTS,
+      { tenant_id: tenantId, agent_id: agentId },
+      page,
+    );
+    return takeWithin(rows, page.limit, INCIDENTS_READ_CHARS_MAX);
   }
 
   incident(tenantId: string, incidentId: string): RawIncident | null {

@@ -2,23 +2,25 @@
  * The durable memory of the proxy, in the same file and behind the same queue and threads as SqliteStore, which opens
  * and closes them. This side pages and turns rows into what the port promises.
  */
-import type {
-  AlertDelivery,
-  CallFilter,
-  CallRow,
-  DocumentKind,
-  DocumentWrite,
-  Incident,
-  LlmCall,
-  Page,
-  PageQuery,
-  ProxyStore,
-  SemanticLoopEvent,
-  SpendLine,
-  SpendQuery,
-  StoredDocument,
+import {
+  type AlertDelivery,
+  type CallFilter,
+  type CallRow,
+  type DocumentKind,
+  type DocumentWrite,
+  INCIDENTS_READ_CHARS_MAX,
+  type Incident,
+  type LlmCall,
+  type Page,
+  type PageQuery,
+  type ProxyStore,
+  type SemanticLoopEvent,
+  type SpendLine,
+  type SpendQuery,
+  type StoredDocument,
 } from '#contracts';
 import { encodeCursor, pageKeys, seqPage } from '../page-cursor.js';
+import { countWithin } from '../rows-within.js';
 import type { SqliteDatabase } from '../sqlite-database.js';
 import { callBatch, toCall } from './call-batch.js';
 import { NANO_USD_PER_USD, type RawBody, type RawIncident, type RawSpend } from './proxy-protocol.js';
@@ -95,7 +97,8 @@ export class SqliteProxyStore implements ProxyStore {
   ): Promise<Page<Incident>> {
     const page = pageKeys('incidents', query);
     const rows = await this.#database.read('incidents', query.tenant_id, query.agent_id ?? null, page);
-    return seqPage('incidents', rows, query.limit, toIncident);
+    const count = Math.min(query.limit, countWithin(rows, INCIDENTS_READ_CHARS_MAX));
+    return seqPage('incidents', rows, count, toIncident);
   }
 
   async incident(tenantId: string, incidentId: string): Promise<Incident | null> {
