@@ -111,7 +111,8 @@ export function operatorAt(url: string, token: string, name: string): RunningGat
   };
 }
 
-function makeDataDir(): string {
+/** Removed at the end of the file. */
+export function makeDataDir(): string {
   const folder = mkdtempSync(join(tmpdir(), 'observatory-test-'));
   endWithFile(() => rmSync(folder, { recursive: true, force: true }));
   return folder;

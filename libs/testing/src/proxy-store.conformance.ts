@@ -7,6 +7,7 @@ import {
   type CallFilter,
   INCIDENTS_READ_CHARS_MAX,
   type Incident,
+  type IncidentFilter,
   type ProxyStore,
   type SpendQuery,
   type StoredDocument,
@@ -459,6 +460,26 @@ export function describeProxyStore(name: string, makePlace: () => Promise<ProxyS
         expect(ids(all)).toEqual(ids(incidents).reverse());
         const ofAgent = await store.incidents({ ...query, agent_id: 'agent-1' });
         expect(ids(ofAgent.items)).toEqual(ids(first.items));
+      });
+
+      it('tells open incidents from those whose agent was reactivated, page by page, by tenant and agent', async () => {
+        const of = (agent_id: string, isOver: boolean) =>
+          buildIncident({ agent_id, ...(isOver ? { reactivated_by: 'ada', reactivated_at_ms: 5 } : {}) });
+        const open = ['a', 'b', 'a', 'c'].map((agentId) => of(agentId, false));
+        const over = ['a', 'b', 'a', 'c', 'd'].map((agentId) => of(agentId, true));
+        for (const incident of [...open, ...over]) await store.appendIncident('default', incident);
+        await store.appendIncident('other', of('a', false));
+        const read = async (filter: Omit<IncidentFilter, 'limit' | 'tenant_id'>) => {
+          const query = { ...filter, tenant_id: 'default' };
+          const found = await everyPage((page) => store.incidents({ ...page, ...query }));
+          return found.map(({ incident_id }) => incident_id);
+        };
+        const ids = (some: Incident[]) => some.map(({ incident_id }) => incident_id).reverse();
+        expect(await read({ open: true })).toEqual(ids(open));
+        expect(await read({ open: false })).toEqual(ids(over));
+        const ofA = ({ agent_id }: Incident) => agent_id === 'a';
+        expect(await read({ open: true, agent_id: 'a' })).toEqual(ids(open.filter(ofA)));
+        expect(await read({ open: false, agent_id: 'a' })).toEqual(ids(over.filter(ofA)));
       });
 
       it('keeps an incident that is written twice once', async () => {

@@ -4,6 +4,6 @@ import { CountBadge } from './count-badge';
 import { stoppedAgentCount } from './stopped-agents';
 
 export function IncidentCount({ className }: { className?: string | undefined }) {
-  const { data } = useTopic('gateway:incidents');
-  return <CountBadge count={data ? stoppedAgentCount(data) : 0} noun="open" className={className} />;
+  const { data } = useTopic('gateway:agents');
+  return <CountBadge count={data ? stoppedAgentCount(data.values()) : 0} noun="open" className={className} />;
 }

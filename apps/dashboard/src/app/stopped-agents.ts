@@ -1,20 +1,13 @@
 /** Which agents an incident still holds down. Pure. */
-import type { Incident } from '#contracts';
+import type { AgentView, Incident } from '#contracts';
 
 /** Nobody has reactivated its agent since. */
 export const isOpenIncident = (incident: Pick<Incident, 'reactivated_at_ms'>): boolean =>
   incident.reactivated_at_ms === null;
 
-/** Agents whose latest incident is open. @param incidents newest first */
-export function stoppedAgentCount(
-  incidents: readonly Pick<Incident, 'agent_id' | 'reactivated_at_ms'>[],
-): number {
-  const seen = new Set<string>();
+/** Agents with an incident that is open, however long ago it was. */
+export function stoppedAgentCount(agents: Iterable<Pick<AgentView, 'open_incident_id'>>): number {
   let count = 0;
-  for (const incident of incidents) {
-    if (seen.has(incident.agent_id)) continue;
-    seen.add(incident.agent_id);
-    if (isOpenIncident(incident)) count += 1;
-  }
+  for (const { open_incident_id } of agents) if (open_incident_id !== null) count += 1;
   return count;
 }

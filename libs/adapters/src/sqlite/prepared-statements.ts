@@ -28,9 +28,14 @@ export class PreparedStatements {
     return this.all(...pageOf(select, equal, keys));
   }
 
-  /** The same row by row, as `each` gives them. */
-  eachOfPage<T>(select: string, equal: Record<string, string | null>, keys: PageKeys): IterableIterator<T> {
-    return this.each(...pageOf(select, equal, keys));
+  /** The same row by row, as `each` gives them; @param clause narrows it further */
+  eachOfPage<T>(
+    select: string,
+    equal: Record<string, string | null>,
+    keys: PageKeys,
+    clause: string | null = null,
+  ): IterableIterator<T> {
+    return this.each(...pageOf(select, equal, keys, clause));
   }
 
   prepare(sql: string): Statement {
@@ -47,9 +52,11 @@ function pageOf(
   select: string,
   equal: Record<string, string | null>,
   { limit, afterSeq, order }: PageKeys,
+  clause: string | null = null,
 ): [sql: string, values: unknown[]] {
   const bound = Object.entries(equal).filter(([, value]) => value !== null);
   const clauses = bound.map(([column]) => `${column} = ?`);
+  if (clause !== null) clauses.push(clause);
   const values: unknown[] = bound.map(([, value]) => value);
   if (afterSeq !== null) {
     clauses.push(order === 'asc' ? 'seq > ?' : 'seq < ?');

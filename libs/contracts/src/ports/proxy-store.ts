@@ -63,6 +63,13 @@ export interface CallFilter extends PageQuery {
   to_ms?: number | undefined;
 }
 
+export interface IncidentFilter extends PageQuery {
+  tenant_id: string;
+  agent_id?: string | undefined;
+  /** True: nobody has reactivated its agent since. */
+  open?: boolean | undefined;
+}
+
 export interface SpendQuery {
   tenant_id: string;
   group: SpendGroup;
@@ -109,7 +116,7 @@ export interface ProxyStore {
 
   appendIncident(tenantId: string, incident: Incident): Promise<number>;
   /** A page is shorter for INCIDENTS_READ_CHARS_MAX. */
-  incidents(query: PageQuery & { tenant_id: string; agent_id?: string | undefined }): Promise<Page<Incident>>;
+  incidents(query: IncidentFilter): Promise<Page<Incident>>;
   incident(tenantId: string, incidentId: string): Promise<Incident | null>;
   /** Incidents nobody has reactivated, all tenants. */
   openIncidents(): Promise<{ tenant_id: string; incident: Incident }[]>;

@@ -8,7 +8,7 @@ import { useIncidents } from './use-incidents';
 const SHOWN_MAX = 5;
 
 export function AgentIncidents({ agentId }: { agentId: string }) {
-  const { incidents, isLoading, failure } = useIncidents(agentId);
+  const { incidents, isLoading, failure, hasOlder } = useIncidents(agentId);
   return (
     <Panel
       title="Incidents"
@@ -20,6 +20,7 @@ export function AgentIncidents({ agentId }: { agentId: string }) {
             className="font-medium text-accent text-xs hover:underline"
           >
             All {incidents.length}
+            {hasOlder ? '+' : ''}
           </Link>
         ) : null
       }

@@ -9,7 +9,7 @@ import { TextLink } from '../../app/text-link';
 import { useChangeSearch } from '../../app/use-change-search';
 import { useScrollPlace } from '../../app/use-scroll-place';
 import { splitNewer } from '../../realtime';
-import { Button, Callout, EmptyState, FilterChip, ListFoot, NewPill, plural, Skeleton } from '../../ui';
+import { Button, Callout, EmptyState, FilterChip, formatCount, ListFoot, NewPill, Skeleton } from '../../ui';
 import { Segmented } from '../../ui/segmented';
 import { IncidentRow } from './incident-row';
 import type { IncidentState, IncidentsSearch } from './incidents-search';
@@ -26,16 +26,14 @@ const STATES: readonly { value: IncidentState | 'all'; label: string }[] = [
 export function IncidentsPage() {
   const search = route.useSearch();
   const change = useChangeSearch<IncidentsSearch>();
-  const source = useIncidents(search.agent);
+  const source = useIncidents(search.agent, search.state);
   const list = useRef<HTMLElement>(null);
   useRowFocus(list);
   useScrollPlace(list, source.incidents.length > 0);
-  const matching = source.incidents.filter(
-    (incident) => !search.state || isOpenIncident(incident) === (search.state === 'open'),
-  );
-  const { shown, waitingCount, release, hold } = useHeldIncidents(matching, JSON.stringify(search));
+  const { shown, waitingCount, release, hold } = useHeldIncidents(source.incidents, JSON.stringify(search));
   const isKnown = !source.isLoading && (source.incidents.length > 0 || !source.failure);
-  const openCount = source.incidents.filter(isOpenIncident).length;
+  const openCount = search.state ? 0 : source.incidents.filter(isOpenIncident).length;
+  const countText = `${formatCount(source.incidents.length)}${source.hasOlder ? '+' : ''}`;
   return (
     <div className="flex h-full flex-col">
       <h1 className="sr-only">Incidents</h1>
@@ -51,9 +49,9 @@ export function IncidentsPage() {
         ) : null}
         <p role="status" className="nums ml-auto text-muted text-xs">
           {openCount > 0
-            ? `${openCount} open of ${source.incidents.length}`
+            ? `${openCount} open of ${countText}`
             : isKnown
-              ? plural(matching.length, 'incident')
+              ? `${countText} ${source.incidents.length === 1 ? 'incident' : 'incidents'}`
               : ''}
         </p>
       </div>
@@ -82,7 +80,7 @@ export function IncidentsPage() {
               <Skeleton className="h-11" />
             </div>
           ) : null}
-          {isKnown && matching.length === 0 && !source.failure ? (
+          {isKnown && source.incidents.length === 0 && !source.failure ? (
             <Nothing
               isFiltered={Boolean(search.state || search.agent)}
               onClear={() => change({ state: undefined, agent: undefined })}

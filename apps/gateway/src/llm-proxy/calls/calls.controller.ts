@@ -40,7 +40,15 @@ export const callsQuery = z.object({
   to_ms: toMs,
   ...pageQuery.shape,
 });
-export const incidentsQuery = z.object({ agent_id: id, ...pageQuery.shape });
+export const incidentsQuery = z.object({
+  agent_id: id,
+  open: z
+    .enum(['true', 'false'])
+    .transform((value) => value === 'true')
+    .optional()
+    .describe('Only those whose agent nobody has reactivated since, or only the others.'),
+  ...pageQuery.shape,
+});
 export const heldQuery = z.object({ agent_id: id, session_id: id });
 /** Where nobody says from when. */
 const SPEND_SHOWN_MS = 30 * DAY_MS;

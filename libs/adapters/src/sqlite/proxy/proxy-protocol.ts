@@ -153,7 +153,7 @@ export interface ProxyReadCalls {
   calls(keys: CallKeys): CallsFound;
   spend(keys: SpendKeys): RawSpend[];
   spendByAgent(fromHourMs: number): RawAgentSpend[];
-  incidents(tenantId: string, agentId: string | null, page: PageKeys): RawIncident[];
+  incidents(tenantId: string, agentId: string | null, isOpen: boolean | null, page: PageKeys): RawIncident[];
   incident(tenantId: string, incidentId: string): RawIncident | null;
   openIncidents(): RawIncident[];
   semanticLoops(tenantId: string, sessionId: string | null, page: PageKeys): RawBody[];

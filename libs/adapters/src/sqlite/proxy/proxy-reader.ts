@@ -20,6 +20,10 @@ import type {
 import { SpendReader } from './spend-reader.js';
 
 const INCIDENTS = 'SELECT seq, tenant_id, reactivated_by, reactivated_at_ms, body FROM incidents';
+/** The few of all tenants: whoever looks for an old one would else go through all that came after it. */
+const IS_OPEN =
+  'seq IN (SELECT seq FROM incidents INDEXED BY incidents_open WHERE reactivated_at_ms IS NULL)';
+const IS_OVER = 'reactivated_at_ms IS NOT NULL';
 const SEMANTIC_LOOPS = 'SELECT seq, body FROM semantic_loops';
 const DELIVERIES = 'SELECT seq, body FROM alert_deliveries';
 
@@ -46,12 +50,10 @@ export class ProxyReader implements ProxyReadCalls {
     return this.#spend.spendByAgent(fromHourMs);
   }
 
-  incidents(tenantId: string, agentId: string | null, page: PageKeys): RawIncident[] {
-    const rows = this.#sql.eachOfPage<RawIncident>(
-      INCIDENTS,
-      { tenant_id: tenantId, agent_id: agentId },
-      page,
-    );
+  incidents(tenantId: string, agentId: string | null, isOpen: boolean | null, page: PageKeys): RawIncident[] {
+    const clause = isOpen === null ? null : isOpen ? IS_OPEN : IS_OVER;
+    const equal = { tenant_id: tenantId, agent_id: agentId };
+    const rows = this.#sql.eachOfPage<RawIncident>(INCIDENTS, equal, page, clause);
     return takeWithin(rows, page.limit, INCIDENTS_READ_CHARS_MAX);
   }
 

@@ -10,6 +10,7 @@ import {
   type DocumentWrite,
   INCIDENTS_READ_CHARS_MAX,
   type Incident,
+  type IncidentFilter,
   type LlmCall,
   type Page,
   type PageQuery,
@@ -92,11 +93,10 @@ export class SqliteProxyStore implements ProxyStore {
     return this.#database.pump.call('appendIncident', [tenantId, incident]);
   }
 
-  async incidents(
-    query: PageQuery & { tenant_id: string; agent_id?: string | undefined },
-  ): Promise<Page<Incident>> {
+  async incidents(query: IncidentFilter): Promise<Page<Incident>> {
     const page = pageKeys('incidents', query);
-    const rows = await this.#database.read('incidents', query.tenant_id, query.agent_id ?? null, page);
+    const { tenant_id, agent_id, open } = query;
+    const rows = await this.#database.read('incidents', tenant_id, agent_id ?? null, open ?? null, page);
     const count = Math.min(query.limit, countWithin(rows, INCIDENTS_READ_CHARS_MAX));
     return seqPage('incidents', rows, count, toIncident);
   }
