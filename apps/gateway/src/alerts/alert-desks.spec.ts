@@ -287,6 +287,16 @@ describe('a channel', () => {
     });
   });
 
+  it('is sent a notice once where its rule names it twice', async () => {
+    const { area, time, sent } = await startAlerts();
+    const { channel } = await area.channels.create(ADMIN, WEBHOOK);
+    const channel_ids = [channel.channel_id, channel.channel_id];
+    await area.rules.update(ADMIN, 'default_kill_switch', { channel_ids });
+    area.monitor.note(incidentOf(time));
+    await settle();
+    expect(sent).toHaveLength(1);
+  });
+
   it('is taken out of the rules when it is removed', async () => {
     const { area, time, sent } = await startAlerts();
     const { channel } = await area.channels.create(ADMIN, WEBHOOK);

@@ -139,7 +139,7 @@ export class AlertMonitor {
     const { ids, publicUrl, deliver, telemetry } = this.#options;
     const notice = noticeOf(due, { noticeId: `ntc_${ids.next()}`, publicUrl });
     telemetry.noticed(notice);
-    for (const channelId of due.rule.channel_ids) deliver(notice, channelId);
+    for (const channelId of new Set(due.rule.channel_ids)) deliver(notice, channelId);
   }
 
   /**
