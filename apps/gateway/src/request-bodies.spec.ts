@@ -33,7 +33,7 @@ const members = (count: number) =>
   JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, 0])));
 
 /** The reason of the refusal; `ok` for none. */
-async function post(url: string, payload: string | Readable, headers: Record<string, string> = {}) {
+async function post(url: string, payload: string | Buffer | Readable, headers: Record<string, string> = {}) {
   const answer = await server.inject({
     method: 'POST',
     url,
@@ -41,7 +41,7 @@ async function post(url: string, payload: string | Readable, headers: Record<str
     headers: {
       'content-type': 'application/json',
       // As every client does; the one here does not.
-      ...(typeof payload !== 'string' && { 'transfer-encoding': 'chunked' }),
+      ...(payload instanceof Readable && { 'transfer-encoding': 'chunked' }),
       ...headers,
     },
   });
@@ -91,6 +91,12 @@ it('reads a small body of anybody, and an empty one as an empty object', async (
   expect(await post('/v1/prices', '', { 'content-type': 'text/plain;charset=UTF-8' })).toBe('ok');
   expect(await post('/v1/prices', '{')).toBe('invalid_json');
   expect(seen).toEqual([{ token: 't' }, {}, {}]);
+});
+
+it('takes no text that is not UTF-8, of which names would be kept in other characters than were sent', async () => {
+  expect(await post('/v1/auth/login', Buffer.from('{"operator_id":"José"}', 'latin1'))).toBe('invalid_json');
+  expect(await post('/v1/auth/login', Buffer.from('{"operator_id":"José"}'))).toBe('ok');
+  expect(seen).toEqual([{ operator_id: 'José' }]);
 });
 
 it('reads a large body of whoever is known, and says of others what the guard would', async () => {

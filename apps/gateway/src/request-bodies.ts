@@ -2,6 +2,7 @@
  * Bodies of the API's own routes. Fastify reads and parses them ahead of the guard: so who is not known may send little, and
  * what is small in bytes but large to whatever walks over it is not parsed.
  */
+import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { LIMITS, ObservatoryError } from '#contracts';
 import { parseJsonBytes } from '#kernel';
@@ -66,6 +67,8 @@ function refusalOfStranger(request: FastifyRequest, callers: Callers): Observato
 function parse(body: Buffer, encoding = 'identity'): unknown {
   if (body.length === 0) return {};
   if (encoding !== 'identity') throw new ObservatoryError('unsupported_media_type', COMPRESSED);
+  // What stands in its place would be kept as the name, the reason or the key that was sent.
+  if (!isUtf8(body)) throw new ObservatoryError('invalid_json', 'The body is not valid UTF-8.');
   requireWithin(body, JSON_BOUNDS);
   try {
     return parseJsonBytes(body);
