@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import type { z } from 'zod';
 import { Documentation, VERSION } from './documentation.js';
 import type { Json } from './openapi.js';
 import { ROUTES } from './routes.js';
@@ -63,6 +64,23 @@ describe('the OpenAPI document', () => {
     const pattern = new RegExp(name.schema.pattern);
     const names = ['my-model-2', '', ' ', 'Mine', '-mine'];
     expect(names.filter((name) => pattern.test(name))).toEqual(['my-model-2']);
+  });
+
+  it('says of each parameter what is taken where it is left out', () => {
+    const said = operations.flatMap(({ name, operation }) =>
+      (operation.parameters as { name: string; schema: Json }[]).map((one) => [
+        `${name} ${one.name}`,
+        one.schema.default,
+      ]),
+    );
+    const taken = ROUTES.flatMap(({ method, path, query }) =>
+      Object.entries((query?.shape ?? {}) as Record<string, z.ZodType>).map(([name, field]) => [
+        `${method} ${path} ${name}`,
+        field.safeParse(undefined).data,
+      ]),
+    );
+    expect(said).toEqual(expect.arrayContaining(taken));
+    expect(taken).toContainEqual(['get /v1/calls limit', 50]);
   });
 
   it('gives only examples that its schemas take', () => {

@@ -112,8 +112,11 @@ function parametersOf(object: z.ZodObject | undefined, place: 'path' | 'query'):
   if (object === undefined) return [];
   const { properties = {} } = inlineSchema(object) as { properties?: Record<string, Json> };
   return Object.entries(object.shape).map(([name, field]) => {
-    const { description, ...schema } = properties[name] ?? {};
-    const isRequired = place === 'path' || !(field as z.ZodType).safeParse(undefined).success;
+    const { description, ...described } = properties[name] ?? {};
+    const absent = (field as z.ZodType).safeParse(undefined);
+    // zod leaves out the default of a field that it reads by a function first.
+    const schema = absent.data === undefined ? described : { ...described, default: absent.data };
+    const isRequired = place === 'path' || !absent.success;
     return { name, in: place, required: isRequired, ...(description ? { description } : {}), schema };
   });
 }
