@@ -418,6 +418,20 @@ describe('refusals are documented where they happen', () => {
     }
   });
 
+  it('of bodies that are left out where they are required, and nowhere else', async () => {
+    await send('empty');
+    for (const [operation, described] of ofTheApi()) {
+      if (!described.requestBody || operation.includes('decision-logs')) continue;
+      const [method = '', path = ''] = operation.split(' ');
+      const { authorization } = described['x-caller'] === 'agent' ? AGENT : OPERATOR;
+      const { status } = await fetch(gateway.url + path.replace(/\{\w+\}/g, 'empty'), {
+        method,
+        headers: { ...OPERATOR, authorization },
+      });
+      expect(status === 422, `${operation} ${status}`).toBe(described.requestBody.required);
+    }
+  });
+
   it('of bodies that are no JSON, of another type, too long, or not what they should be', async () => {
     const withBody = ofTheApi().filter(
       ([operation, described]) => described.requestBody && !operation.includes('decision-logs'),

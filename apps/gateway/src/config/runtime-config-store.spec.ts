@@ -75,6 +75,12 @@ describe('runtime settings', () => {
     expect([store.values.size, store.audited.length]).toEqual([0, 0]);
   });
 
+  it('take a request without a body as one that changes nothing, as other routes do', async () => {
+    const { config, store } = await start();
+    expect(await config.patch(undefined, ADMIN)).toEqual(config.effective());
+    expect(store.audited).toEqual([]);
+  });
+
   it('are not written where they are stored so already, or are not stored and shall not be', async () => {
     const { config, store } = await start({ ENTROPY_WINDOW_SIZE: '7' });
     await config.patch({ retention_days: 9 }, ADMIN);

@@ -170,7 +170,8 @@ function parseText(text: string): unknown {
   return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) ? Number(text) : text;
 }
 
-function parsePatch(patch: unknown): RuntimeConfigPatch {
+/** @param patch absent: a request without a body, which changes nothing */
+function parsePatch(patch: unknown = {}): RuntimeConfigPatch {
   const parsed = runtimeConfigPatchSchema.safeParse(patch, { error: inWordsOfRequests });
   if (parsed.success) return parsed.data;
   const problems = parsed.error.issues.map((issue) => {

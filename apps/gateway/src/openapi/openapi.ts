@@ -121,7 +121,7 @@ function parametersOf(object: z.ZodObject | undefined, place: 'path' | 'query'):
   });
 }
 
-function describeBody({ content, isOptional = false, example }: Body): Json {
+function describeBody({ content, example }: Body): Json {
   const described: Record<string, { schema: Json; example?: unknown }> = {};
   for (const [type, schema] of Object.entries(content)) {
     const mediaType = type.split(';', 1)[0] as string;
@@ -135,7 +135,9 @@ function describeBody({ content, isOptional = false, example }: Body): Json {
         example: schema === null ? `${JSON.stringify(example)}\n` : example,
       };
   }
-  return { required: !isOptional, content: described };
+  // An empty body is read as an empty object.
+  const isRequired = !content['application/json']?.safeParse({}).success;
+  return { required: isRequired, content: described };
 }
 
 function describeAnswers(answers: Route['answers']): Json {

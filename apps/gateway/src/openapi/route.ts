@@ -8,8 +8,6 @@ export type Caller = 'anybody' | 'agent' | 'loopback_or_observe' | Permission | 
 export interface Body {
   /** Media type -> schema registered in schemas.ts; null: text without a schema. */
   content: Record<string, z.ZodType | null>;
-  /** It may be left out. */
-  isOptional?: boolean;
   example: unknown;
 }
 

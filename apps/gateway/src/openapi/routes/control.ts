@@ -50,7 +50,6 @@ export const CONTROL_ROUTES: readonly Route[] = [
     description: 'What was held is published in order. The body may be left out.',
     body: {
       content: { 'application/json': commandBodySchemas.resume },
-      isOptional: true,
       example: { reason: 'The order was found by hand' },
     },
     answers: {
