@@ -83,6 +83,49 @@ describe('a query parameter that is not listed', () => {
   });
 });
 
+describe('a query parameter that comes twice', () => {
+  const taking = named(({ path, query }) => path.startsWith('/v1/') && query !== undefined);
+
+  it.each(taking)('is refused by %s as that, not as another type', async (_, { path, query }) => {
+    for (const name of Object.keys(query?.shape ?? {})) {
+      const twice = `${path.replace(/\{\w+\}/g, 'unknown')}?${name}=1&${name}=1`;
+      const { status, body } = await gateway.operator('GET', twice);
+      expect([status, body.reason, body.fields]).toEqual([422, 'invalid_fields', [name]]);
+      expect(body.detail).toBe(`${name}: given more than once; send it once.`);
+    }
+  });
+});
+
+describe('a body where none is taken', () => {
+  const bodiless = named(({ path, method, body }) => path.startsWith('/v1/') && method !== 'get' && !body);
+
+  it.each(bodiless)('is refused by %s, which would not heed it', async (_, { path, method }) => {
+    const at = path.replace(/\{\w+\}/g, 'unknown');
+    const { status, body } = await gateway.operator(method.toUpperCase(), at, { reason: 'x' });
+    expect([status, body.reason, body.fields]).toEqual([422, 'invalid_fields', ['reason']]);
+    expect(body.detail).toBe('reason: this route takes no body.');
+    expect((await gateway.operator(method.toUpperCase(), at, {})).status).not.toBe(422);
+  });
+
+  it.each(bodiless)('is documented by %s as what can be wrong with it', async (_, { path, method }) => {
+    const { body: document } = await gateway.operator('GET', '/v1/openapi.json');
+    const { responses } = document.paths[path][method];
+    for (const [type, body, status] of [
+      ['application/json', '{', 400],
+      ['text/xml', '<x/>', 415],
+    ] as const) {
+      const answer = await fetch(gateway.url + path.replace(/\{\w+\}/g, 'unknown'), {
+        method: method.toUpperCase(),
+        headers: { authorization: `Bearer ${gateway.operatorToken}`, 'content-type': type },
+        body,
+      });
+      expect(answer.status).toBe(status);
+      const { reason } = (await answer.json()) as { reason: string };
+      expect(responses[status]?.description).toContain(`${reason}: `);
+    }
+  });
+});
+
 describe('a method that a path does not take', () => {
   const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
   const paths = [...new Set(ROUTES.map(({ path }) => path))].map((path) => {

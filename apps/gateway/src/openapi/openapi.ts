@@ -187,7 +187,8 @@ function errorsOf(route: Route): ErrorCode[] {
   if (route.readsStore) codes.push('store_busy');
   // Each leaves an entry in the audit.
   if (takesOperatorId(route)) codes.push('store_busy', 'store_full');
-  if (route.body) codes.push('invalid_json', 'payload_too_large', 'unsupported_media_type');
+  // Read before anybody asks whether the route takes one.
+  if (route.method !== 'get') codes.push('invalid_json', 'payload_too_large', 'unsupported_media_type');
   if (refusesUnknownParameters(route)) codes.push('invalid_fields');
   if (route.params || isPaged(route)) codes.push('invalid_request');
   if (route.caller !== 'anybody') codes.push('unauthorized');
