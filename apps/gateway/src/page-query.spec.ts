@@ -10,8 +10,8 @@ test.each([
   ['from_ms', spendQuery],
   ['wait_s', pollQuery],
   ['after', pollQuery],
-] as const)('a %s that is left blank is no number, and not zero', (name, schema) => {
-  for (const blank of ['', ' '])
+] as const)('a %s that is left blank, or written as no document writes numbers, is none', (name, schema) => {
+  for (const blank of ['', ' ', '0x10', '0b1', ' 5', '+5', 'Infinity'])
     expect(() => parseFields(schema, { group: 'day', [name]: blank })).toThrow(`${name}: expected a number.`);
   expect(parseFields(schema, { group: 'day', [name]: '7' })).toHaveProperty(name, 7);
 });

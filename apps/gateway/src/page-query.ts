@@ -3,9 +3,14 @@ import { LIMITS, type Page } from '#contracts';
 
 const DEFAULT_PAGE_ROWS = 50;
 
-/** A number of a query. A blank is none; JavaScript takes it for zero, and whoever asks for all calls up to then finds none. */
+const NUMERAL = /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i;
+
+/**
+ * A number of a query, as the documentation's types write it. A blank is none; JavaScript takes it for zero, and whoever asks for
+ * all calls up to then finds none. Nor is `0x10`, which it takes for 16.
+ */
 export const queryNumber = <Coerced extends z.ZodType<number>>(schema: Coerced) =>
-  z.preprocess((given) => (typeof given === 'string' && given.trim() === '' ? Number.NaN : given), schema);
+  z.preprocess((given) => (typeof given === 'string' && !NUMERAL.test(given) ? Number.NaN : given), schema);
 
 /** What every listing takes that comes in pages: read by its handler and by the documentation alike. */
 export const pageQuery = z.object({
