@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import { Documentation, VERSION } from './documentation.js';
 import type { Json } from './openapi.js';
 import { ROUTES } from './routes.js';
+import { SCHEMAS } from './schemas.js';
 
 const documentation = new Documentation({ serverUrl: () => 'http://localhost:4000' });
 const document = documentation.document();
@@ -11,6 +13,29 @@ const text = JSON.stringify(document);
 const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ name: `${method} ${path}`, path, operation })),
 );
+
+/** Of each kind, blank, and at and beyond the bounds that texts and lists have. */
+const ODD = [
+  null,
+  true,
+  ...[-1, 0, 0.5, 1, 5, 10, 1e9, 1e300],
+  ...['', ' ', '\n', 'x', '.', '\u202e', 'x\ud800', 'true', '1'],
+  ...[16, 100, 200, 256, 500, 4_096, 65_536]
+    .flatMap((count) => [count, count + 1])
+    .map((count) => 'x'.repeat(count)),
+  {},
+  { x: 1 },
+  [],
+  [7],
+  ['x'],
+  [' '],
+  Array(101).fill('x'),
+];
+
+const fieldNames = (schema: z.ZodType): string[] => {
+  const { def } = schema as unknown as { def: { shape?: object; options?: z.ZodType[] } };
+  return [...Object.keys(def.shape ?? {}), ...(def.options ?? []).flatMap(fieldNames), 'unknown'];
+};
 
 describe('the OpenAPI document', () => {
   it('refers to nothing that is not in it', () => {
@@ -81,6 +106,26 @@ describe('the OpenAPI document', () => {
     );
     expect(said).toEqual(expect.arrayContaining(taken));
     expect(taken).toContainEqual(['get /v1/calls limit', 50]);
+  });
+
+  const bodies = ROUTES.flatMap(({ method, path, body }) => {
+    const [schema] = Object.values(body?.content ?? {});
+    return body && schema ? [{ name: `${method} ${path}`, schema, example: body.example as Json }] : [];
+  });
+  const ajv = new Ajv2020({ strict: false, validateFormats: false }).addSchema({
+    ...document,
+    $id: 'openapi',
+  });
+  const namesOf = new Map(Object.entries(SCHEMAS).map(([name, schema]) => [schema, name]));
+
+  it.each(bodies)('takes of each field of $name what is taken', ({ schema, example }) => {
+    const isDocumented = ajv.compile({ $ref: `openapi#/components/schemas/${namesOf.get(schema)}` });
+    for (const field of fieldNames(schema))
+      for (const value of ODD) {
+        const sent = { ...example, [field]: value };
+        const isTaken = schema.safeParse(sent).success;
+        expect(isDocumented(sent), `${field}: ${JSON.stringify(value).slice(0, 60)}`).toBe(isTaken);
+      }
   });
 
   it('gives only examples that its schemas take', () => {

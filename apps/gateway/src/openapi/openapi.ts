@@ -198,14 +198,28 @@ function errorsOf(route: Route): ErrorCode[] {
 }
 
 function inlineSchema(schema: z.ZodType): Json {
-  const { $schema: _, ...json } = z.toJSONSchema(schema, { io: 'input' }) as Json;
+  const { $schema: _, ...json } = z.toJSONSchema(schema, { io: 'input', override: withPatterns }) as Json;
   return json;
 }
+
+/** What zod asks of a text and has no word for in a document: of one that is trimmed more than blanks, of a URL its scheme. */
+function withPatterns({ zodSchema, jsonSchema }: Parameters<Override>[0]): void {
+  const { def } = zodSchema._zod as z.core.$ZodStringFormat['_zod'] | z.core.$ZodString['_zod'];
+  if (def.type !== 'string') return;
+  const isTrimmed = def.checks?.some((check) => check._zod.def.check === 'overwrite') ?? false;
+  if (isTrimmed && jsonSchema.minLength) jsonSchema.allOf = [...(jsonSchema.allOf ?? []), { pattern: '\\S' }];
+  if ('protocol' in def) jsonSchema.pattern = '^[Hh][Tt][Tt][Pp][Ss]?:';
+}
+type Override = NonNullable<NonNullable<Parameters<typeof z.toJSONSchema>[1]>['override']>;
 
 function describeSchemas(): Record<string, Json> {
   const registry = z.registry<{ id: string }>();
   for (const [id, schema] of Object.entries(SCHEMAS)) registry.add(schema, { id });
-  const { schemas } = z.toJSONSchema(registry, { uri: (id) => `#/components/schemas/${id}`, io: 'input' });
+  const { schemas } = z.toJSONSchema(registry, {
+    uri: (id) => `#/components/schemas/${id}`,
+    io: 'input',
+    override: withPatterns,
+  });
   const described = Object.entries(schemas).map(([name, schema]) => {
     const { $schema: _, $id: __, ...json } = schema as Json;
     return [name, json] as const;
