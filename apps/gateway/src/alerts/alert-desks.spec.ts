@@ -159,6 +159,15 @@ describe('changing rules', () => {
     expect(area.rules.list('default')[0]).toMatchObject({ name: 'Renamed', cooldown_s: 7 });
   });
 
+  it('does not repeat in full what names no channel', async () => {
+    const { area } = await startAlerts();
+    const channel_ids = ['x', 'x', ...Array.from({ length: 18 }, (_, at) => `${at}`.padEnd(100, 'y'))];
+    const refused = await area.rules.create(ADMIN, { ...budget, channel_ids }).catch((error) => error);
+    expect(refused).toMatchObject({ code: 'invalid_fields', extra: { fields: ['channel_ids'] } });
+    expect(refused.detail).toContain('tenant: x, 0yyy');
+    expect(refused.detail.length).toBeLessThan(900);
+  });
+
   it("refuses a channel that is not the tenant's, and a rule that is not there", async () => {
     const { area } = await startAlerts();
     const { channel } = await area.channels.create(OTHER, WEBHOOK);

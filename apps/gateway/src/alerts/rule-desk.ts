@@ -6,6 +6,7 @@ import {
   type alertRulePatchSchema,
   ObservatoryError,
   type OperatorPrincipal,
+  repeatedNames,
 } from '#contracts';
 import type { RuleSettings } from '#domain/alerts';
 import { type ChangeQueue, type Clock, canonicalJson, changesOf, type IdSource } from '#kernel';
@@ -140,9 +141,10 @@ export class RuleDesk {
   }
 
   #requireChannels(tenantId: string, channelIds: readonly string[]): void {
-    const unknown = channelIds.filter((id) => this.#parts.documents.channel(tenantId, id) === undefined);
+    const { documents } = this.#parts;
+    const unknown = [...new Set(channelIds)].filter((id) => documents.channel(tenantId, id) === undefined);
     if (unknown.length === 0) return;
-    const detail = `channel_ids: no such channel in this tenant: ${unknown.join(', ')}.`;
+    const detail = `channel_ids: no such channel in this tenant: ${repeatedNames(unknown).join(', ')}.`;
     throw new ObservatoryError('invalid_fields', detail, { fields: ['channel_ids'] });
   }
 
