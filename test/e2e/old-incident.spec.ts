@@ -41,7 +41,7 @@ test('an open incident behind a page of others is counted in the navigation, and
   await page.getByText('1 incident', { exact: true }).waitFor();
   expect(await rows.count()).toBe(1);
   expect(await rows.textContent()).toContain('forgotten');
-  const reactivated = await gateway.operator('POST', '/v1/agents/forgotten/reactivate', { reason: 'done' });
+  const reactivated = await gateway.operator('POST', '/v1/agents/forgotten/reactivate');
   expect(reactivated.status).toBe(200);
   await page.getByText('No incident matches').waitFor();
   await page.context().close();
