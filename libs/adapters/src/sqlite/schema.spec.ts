@@ -5,6 +5,8 @@ import { buildCallRow, buildIncident, buildSemanticLoop, buildStepRow } from '#t
 import { AuditLog } from './audit-log.js';
 import { STEP_COLUMNS } from './protocol.js';
 import { callBatch } from './proxy/call-batch.js';
+import { BLOCK_CALLS } from './proxy/call-blocks.js';
+import { CallReader } from './proxy/call-reader.js';
 import { CallTable } from './proxy/call-table.js';
 import { ProxyWriteTable } from './proxy/proxy-write-table.js';
 import { MIGRATIONS, type Migration, migrate } from './schema.js';
@@ -148,6 +150,26 @@ describe('migrate', () => {
       { session_id: 'paused', asked_by: '["writer","clerk"]' },
       { session_id: 'quiet', asked_by: '[]' },
     ]);
+  });
+
+  it('finds the calls of a session in blocks that a database of version 11 wrote, and those of its tenant only', () => {
+    const database = new SQLite(':memory:');
+    migrate(database, MIGRATIONS.slice(0, 11));
+    const rows = Array.from({ length: 2 * BLOCK_CALLS }, (_, index) =>
+      buildCallRow({ session_id: `s-${index % 4}` }, index % 2 === 0 ? 'default' : 'acme'),
+    );
+    new CallTable(database).append(callBatch(rows));
+    database.exec(`DELETE FROM call_keys WHERE key LIKE 's%';
+      INSERT INTO call_keys SELECT DISTINCT seq / ${BLOCK_CALLS}, 's' || session_id FROM llm_calls
+      WHERE seq < ${2 * BLOCK_CALLS}`);
+    migrate(database);
+    const keys = database.prepare(`SELECT block, key FROM call_keys WHERE key LIKE 's%'`).raw().all();
+    const ofBlock = ['sacme:s-1', 'sacme:s-3', 'sdefault:s-0', 'sdefault:s-2'];
+    expect(keys).toEqual([0, 1].flatMap((block) => ofBlock.map((key) => [block, key])));
+    const reader = new CallReader(database);
+    const found = (tenantId: string) =>
+      reader.calls({ tenantId, sessionId: 's-2', limit: 9_999, beforeSeq: null }).rows.length;
+    expect([found('acme'), found('default')]).toEqual([0, BLOCK_CALLS / 2]);
   });
 
   it('stays at the last whole version when a step fails', () => {

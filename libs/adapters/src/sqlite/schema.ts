@@ -6,6 +6,7 @@
 import type { Database } from 'better-sqlite3';
 import { controlAskers } from './control-askers.js';
 import { controlOfProxied } from './control-of-proxied.js';
+import { callKeysByTenant } from './proxy/call-blocks.js';
 import { deliveryOrder } from './proxy/delivery-order.js';
 import { proxyTables } from './proxy/proxy-tables.js';
 import { semanticLoopTable } from './proxy/semantic-loop-table.js';
@@ -157,6 +158,7 @@ export const MIGRATIONS: readonly Migration[] = [
   stepKeySegments,
   controlOfProxied,
   unfoldedReleases,
+  callKeysByTenant,
 ];
 
 /**

@@ -11,6 +11,7 @@
  *
  * A key may name a block without a match, since rows are checked again; a block is never left out that has one.
  */
+import type { Database } from 'better-sqlite3';
 import type { CallKeys } from './proxy-protocol.js';
 
 /** Calls in a block: fewer cost more probes in a large table, more cost more rows to read where one matches. */
@@ -28,7 +29,7 @@ export const WRITE_KEYS = `
   )
   INSERT OR IGNORE INTO call_keys (block, key) SELECT @block, key FROM (
     SELECT 'c' || call_id AS key ${IN_BLOCK}
-    UNION ALL SELECT DISTINCT 's' || session_id ${IN_BLOCK}
+    UNION ALL SELECT DISTINCT 's' || tenant_id || ':' || session_id ${IN_BLOCK}
     UNION ALL SELECT DISTINCT 'a' || tenant_id || ':' || agent_id FROM combinations
     UNION ALL SELECT DISTINCT 'm' || tenant_id || ':' || model FROM combinations WHERE model IS NOT NULL
     UNION ALL SELECT DISTINCT 'd' || tenant_id || ':' || decision FROM combinations
@@ -40,12 +41,25 @@ export const WRITE_BLOCK = `
   INSERT INTO call_blocks (block, first_started_ms, last_started_ms)
   SELECT @block, coalesce(min(started_at_ms), 0), coalesce(max(started_at_ms), 0) ${IN_BLOCK}`;
 
+/**
+ * Database version 12. Before it the key of a session was without its tenant: a query of another tenant read the blocks of the
+ * session with the same name, and told by how far it had looked that there is one.
+ */
+export function callKeysByTenant(database: Database): void {
+  database.exec(`
+    DELETE FROM call_keys WHERE key >= 's' AND key < 't';
+    INSERT INTO call_keys (block, key)
+      SELECT DISTINCT seq / ${BLOCK_CALLS} AS block, 's' || tenant_id || ':' || session_id AS key FROM llm_calls
+      WHERE block IN (SELECT block FROM call_blocks) ORDER BY block, key;
+  `);
+}
+
 /** Keys, all of which a block must hold. */
 export function keysOf(query: CallKeys): string[] {
   const { tenantId, callId, sessionId, agentId, model, decision, failed } = query;
   const keys = [`t${tenantId}`];
   if (callId !== undefined) keys.unshift(`c${callId}`);
-  if (sessionId !== undefined) keys.unshift(`s${sessionId}`);
+  if (sessionId !== undefined) keys.unshift(`s${tenantId}:${sessionId}`);
   if (agentId !== undefined) keys.unshift(`a${tenantId}:${agentId}`);
   if (model !== undefined) keys.unshift(`m${tenantId}:${model}`);
   if (decision !== undefined) keys.unshift(`d${tenantId}:${decision}`);

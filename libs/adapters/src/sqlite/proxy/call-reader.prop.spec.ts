@@ -113,6 +113,19 @@ describe('CallReader', () => {
     expect(reader.calls({ ...neverMet, beforeSeq: BLOCK_CALLS })).toEqual({ rows: [], lookedDownTo: null });
   });
 
+  it('does not look into blocks for the like-named session of another tenant, nor tell by that that there is one', () => {
+    const database = new SQLite(':memory:');
+    migrate(database);
+    const rows = Array.from({ length: 3 * BLOCK_CALLS }, (_, index) =>
+      index % 2 === 0 ? buildCallRow({ session_id: 'shared' }, 'acme') : buildCallRow(),
+    );
+    new CallTable(database).append(callBatch(rows));
+    const reader = new CallReader(database, 1);
+    const shared = { sessionId: 'shared', limit: 5, beforeSeq: null };
+    expect(reader.calls({ ...shared, tenantId: 'default' })).toEqual({ rows: [], lookedDownTo: null });
+    expect(reader.calls({ ...shared, tenantId: 'acme' }).rows).toHaveLength(5);
+  });
+
   it('walks blocks and calls in order, without sorting, so that a page ends the search', () => {
     const database = new SQLite(':memory:');
     migrate(database);
