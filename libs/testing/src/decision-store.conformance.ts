@@ -3,7 +3,13 @@
  * index, since it needs vitest.
  */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type DecisionStore, RELEASED_STEPS_MAX, STEPS_READ_CHARS_MAX, type StepRow } from '#contracts';
+import {
+  AUDIT_READ_CHARS_MAX,
+  type DecisionStore,
+  RELEASED_STEPS_MAX,
+  STEPS_READ_CHARS_MAX,
+  type StepRow,
+} from '#contracts';
 import { buildDecisionLog } from './build-decision-log.js';
 import {
   buildAlertEvent,
@@ -562,6 +568,20 @@ export function describeDecisionStore(name: string, makePlace: () => Promise<Sto
         expect(ofSession.items.map((entry) => entry.seq)).toEqual([3, 1]);
         expect(ofSession.items[1]?.detail).toEqual(detail);
         expect((await store.verifyAudit('default')).ok).toBe(true);
+      });
+
+      it('ends a page of the audit with the entry that fills it, goes on behind that, and verifies all', async () => {
+        const detail = { new_content: 'x'.repeat(AUDIT_READ_CHARS_MAX / 2) };
+        for (let count = 0; count < 5; count += 1)
+          await store.commitControl({ audit: [buildAuditDraft({ detail })] });
+        const query = { tenant_id: 'default', limit: 5, order: 'asc' } as const;
+        const first = await store.audit(query);
+        expect(first.items.map(({ seq }) => seq)).toEqual([1, 2]);
+        const second = await store.audit({ ...query, cursor: first.next_cursor ?? undefined });
+        expect(second.items.map(({ seq }) => seq)).toEqual([3, 4]);
+        const third = await store.audit({ ...query, cursor: second.next_cursor ?? undefined });
+        expect(third).toMatchObject({ items: [{ seq: 5, detail }], next_cursor: null });
+        expect(await store.verifyAudit('default')).toEqual({ ok: true, entry_count: 5, broken_at_seq: null });
       });
 
       it('verifies an empty audit as whole', async () => {

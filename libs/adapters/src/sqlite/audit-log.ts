@@ -4,22 +4,22 @@
  */
 import type { Database, Statement } from 'better-sqlite3';
 import type { AuditDraft, AuditEntry } from '#contracts';
+import { AUDIT_READ_CHARS_MAX } from '#contracts/store';
 import { AUDIT_GENESIS, type AuditHead, hashAuditEntry, verifyAuditChain } from '#domain/hitl/audit-chain';
-import type { AuditPiece } from './protocol.js';
+import type { AuditPiece, RawAudit } from './protocol.js';
+import { toAuditEntry } from './rows.js';
+import { countWithin, takeWithin } from './rows-within.js';
 
-/** An entry as its row: `detail` is JSON text. */
-export type AuditRow = Omit<AuditEntry, 'detail'> & { detail: string };
+const COLUMNS_BEFORE_DETAIL =
+  'seq, tenant_id, at_ms, operator_id, role, action, session_id, before_state, after_state, outcome';
 
-const COLUMNS =
-  'seq, tenant_id, at_ms, operator_id, role, action, session_id, before_state, after_state, outcome, detail, prev_hash, hash';
+export const AUDIT_ROWS = `SELECT ${COLUMNS_BEFORE_DETAIL}, detail AS body, prev_hash, hash FROM audit`;
 
 /** Below any entry: nothing stands before the first one, and whatever is slipped in there is found. */
 const BEFORE_ALL = Number.MIN_SAFE_INTEGER;
 
 /** Entries checked in one go: about 10 ms of the reading thread. */
 const VERIFY_COUNT = 1_000;
-
-export const toAuditEntry = (row: AuditRow): AuditEntry => ({ ...row, detail: JSON.parse(row.detail) });
 
 export class AuditLog {
   readonly #head: Statement;
@@ -29,8 +29,9 @@ export class AuditLog {
   constructor(database: Database) {
     this.#head = database.prepare('SELECT seq, hash FROM audit_heads WHERE tenant_id = ?');
     this.#insert = database.prepare(
-      `INSERT INTO audit (${COLUMNS}) VALUES (@seq, @tenant_id, @at_ms, @operator_id, @role, @action, @session_id,
-       @before_state, @after_state, @outcome, @detail, @prev_hash, @hash)`,
+      `INSERT INTO audit (${COLUMNS_BEFORE_DETAIL}, detail, prev_hash, hash)
+       VALUES (@seq, @tenant_id, @at_ms, @operator_id, @role, @action, @session_id, @before_state, @after_state, @outcome,
+       @detail, @prev_hash, @hash)`,
     );
     this.#moveHead = database.prepare(
       `INSERT INTO audit_heads (tenant_id, seq, hash) VALUES (@tenant_id, @seq, @hash)
@@ -72,8 +73,8 @@ export class AuditReader {
   }
 
   /**
-   * Checks up to VERIFY_COUNT entries after `from`, and at the chain's end that it is as long as it is known to be:
-   * a chain whose last entries were cut off is consistent in itself.
+   * Checks up to VERIFY_COUNT entries after `from`, fewer for AUDIT_READ_CHARS_MAX, and at the chain's end that it is as
+   * long as it is known to be: a chain whose last entries were cut off is consistent in itself.
    */
   verifyPiece(tenantId: string, from: AuditHead): AuditPiece {
     // One snapshot for both questions, or an entry written between them would look like a missing one.
@@ -81,12 +82,19 @@ export class AuditReader {
   }
 
   #verifyPiece(tenantId: string, from: AuditHead): AuditPiece {
-    const rows = this.#database
-      .prepare(`SELECT ${COLUMNS} FROM audit WHERE tenant_id = ? AND seq > ? ORDER BY seq LIMIT ?`)
-      .all(tenantId, from.seq === AUDIT_GENESIS.seq ? BEFORE_ALL : from.seq, VERIFY_COUNT) as AuditRow[];
-    const checked = verifyAuditChain(readable(rows), from);
+    const after = from.seq === AUDIT_GENESIS.seq ? BEFORE_ALL : from.seq;
+    const limit = VERIFY_COUNT + 1;
+    const rows = takeWithin(
+      this.#database
+        .prepare(`${AUDIT_ROWS} WHERE tenant_id = ? AND seq > ? ORDER BY seq LIMIT ?`)
+        .iterate(tenantId, after, limit) as IterableIterator<RawAudit>,
+      limit,
+      AUDIT_READ_CHARS_MAX,
+    );
+    const piece = rows.slice(0, Math.min(VERIFY_COUNT, countWithin(rows, AUDIT_READ_CHARS_MAX)));
+    const checked = verifyAuditChain(readable(piece), from);
     if (!checked.ok) return { ...checked, isLast: true };
-    if (rows.length === VERIFY_COUNT) return { ...checked, isLast: false };
+    if (rows.length > piece.length) return { ...checked, isLast: false };
     const { head } = checked;
     const known = (this.#database
       .prepare('SELECT seq, hash FROM audit_heads WHERE tenant_id = ?')
@@ -105,12 +113,12 @@ export class AuditReader {
 }
 
 /** A `detail` that no longer is JSON becomes one that no hash fits, so that tampering is reported, not thrown. */
-function* readable(rows: Iterable<AuditRow>): Generator<AuditEntry> {
+function* readable(rows: Iterable<RawAudit>): Generator<AuditEntry> {
   for (const row of rows) {
     try {
       yield toAuditEntry(row);
     } catch {
-      yield { ...row, detail: { unreadable: row.detail }, hash: '' };
+      yield { ...row, detail: { unreadable: row.body }, hash: '' };
     }
   }
 }

@@ -248,6 +248,9 @@ export interface SessionsFound {
   lookedUpTo: SessionPlace | null;
 }
 
+/** An entry of the audit as stored; `body` is its `detail` as JSON text. */
+export type RawAudit = Omit<AuditEntry, 'detail'> & { body: string };
+
 /** Alerts and violations as stored; `event` is JSON text. */
 export interface RawEvent {
   seq: number;
@@ -279,7 +282,7 @@ export interface ReadCalls extends ProxyReadCalls {
   alertGroup(tenantId: string, sessionId: string): AlertGroup | null;
   alerts(tenantId: string, sessionId: string | null, page: PageKeys): RawEvent[];
   violations(tenantId: string, page: PageKeys): RawEvent[];
-  audit(tenantId: string, sessionId: string | null, page: PageKeys): AuditEntry[];
+  audit(tenantId: string, sessionId: string | null, page: PageKeys): RawAudit[];
   verifyAuditPiece(tenantId: string, from: AuditHead): AuditPiece;
   agentKeys(): AgentKeyRow[];
   operators(): OperatorRow[];

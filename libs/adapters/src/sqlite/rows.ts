@@ -1,6 +1,13 @@
 /** Rows as the database holds them <-> what the port promises. JSON is parsed here, on the caller's side. */
-import type { DecisionLog, EntropyAlertEvent, SessionView, StoredStep, StoredViolation } from '#contracts';
-import type { Primitive, RawEvent, RawSession, RawStep } from './protocol.js';
+import type {
+  AuditEntry,
+  DecisionLog,
+  EntropyAlertEvent,
+  SessionView,
+  StoredStep,
+  StoredViolation,
+} from '#contracts';
+import type { Primitive, RawAudit, RawEvent, RawSession, RawStep } from './protocol.js';
 
 export function toStoredStep({ body, held, ...columns }: RawStep): StoredStep {
   const log: DecisionLog = JSON.parse(body);
@@ -25,6 +32,13 @@ export const toAlert = (row: RawEvent): EntropyAlertEvent & { seq: number } => (
 });
 
 export const toViolation = (row: RawEvent): StoredViolation => ({ ...JSON.parse(row.event), seq: row.seq });
+
+export const toAuditEntry = ({ body, prev_hash, hash, ...row }: RawAudit): AuditEntry => ({
+  ...row,
+  detail: JSON.parse(body),
+  prev_hash,
+  hash,
+});
 
 /** Pushes a session's values in the order of SESSION_COLUMNS. */
 export function pushSession(values: Primitive[], tenantId: string, view: SessionView): void {

@@ -6,7 +6,6 @@ import type { Database } from 'better-sqlite3';
 import type {
   AgentKeyRow,
   AlertGroup,
-  AuditEntry,
   ControlRow,
   EntropyToolKey,
   EntropyTuple,
@@ -15,14 +14,15 @@ import type {
   LoginRow,
   OperatorRow,
 } from '#contracts';
-import { STEPS_READ_CHARS_MAX } from '#contracts/store';
+import { AUDIT_READ_CHARS_MAX, STEPS_READ_CHARS_MAX } from '#contracts/store';
 import { tupleOf } from '#domain/entropy/tool-key';
 import type { AuditHead } from '#domain/hitl';
-import { AuditReader, type AuditRow, toAuditEntry } from './audit-log.js';
+import { AUDIT_ROWS, AuditReader } from './audit-log.js';
 import { openReaderConnection } from './database-file.js';
 import { PreparedStatements } from './prepared-statements.js';
 import type {
   PageKeys,
+  RawAudit,
   RawEvent,
   RawSession,
   RawStep,
@@ -194,10 +194,10 @@ export class SqliteReader implements Omit<ReadCalls, keyof ProxyReadCalls> {
     return this.#sql.page('SELECT seq, event FROM violations', { tenant_id: tenantId }, page);
   }
 
-  audit(tenantId: string, sessionId: string | null, page: PageKeys): AuditEntry[] {
-    return this.#sql
-      .page<AuditRow>(`SELECT * FROM audit`, { tenant_id: tenantId, session_id: sessionId }, page)
-      .map(toAuditEntry);
+  audit(tenantId: string, sessionId: string | null, page: PageKeys): RawAudit[] {
+    const equal = { tenant_id: tenantId, session_id: sessionId };
+    const rows = this.#sql.eachOfPage<RawAudit>(AUDIT_ROWS, equal, page);
+    return takeWithin(rows, page.limit, AUDIT_READ_CHARS_MAX);
   }
 
   verifyAuditPiece(tenantId: string, from: AuditHead) {

@@ -5,6 +5,7 @@
 import {
   type AgentKeyRow,
   type AlertGroup,
+  AUDIT_READ_CHARS_MAX,
   type AuditDraft,
   type AuditEntry,
   type AuditVerification,
@@ -33,7 +34,15 @@ import { AUDIT_GENESIS, type AuditHead } from '#domain/hitl';
 import { checkLimit, decodeCursor, encodeCursor, pageKeys, seqPage, toPage } from './page-cursor.js';
 import type { Primitive, SessionPlace, SettingText } from './protocol.js';
 import { enforceRetention } from './retention-run.js';
-import { foldCase, pushSession, toAlert, toSessionView, toStoredStep, toViolation } from './rows.js';
+import {
+  foldCase,
+  pushSession,
+  toAlert,
+  toAuditEntry,
+  toSessionView,
+  toStoredStep,
+  toViolation,
+} from './rows.js';
 import { countWithin } from './rows-within.js';
 import { SqliteDatabase, type SqliteDatabaseOptions } from './sqlite-database.js';
 
@@ -226,7 +235,8 @@ export class SqliteStore implements DecisionStore {
   ): Promise<Page<AuditEntry>> {
     const page = pageKeys('audit', query, query.order);
     const rows = await this.database.read('audit', query.tenant_id, query.session_id ?? null, page);
-    return seqPage('audit', rows, query.limit, (entry) => entry);
+    const count = Math.min(query.limit, countWithin(rows, AUDIT_READ_CHARS_MAX));
+    return seqPage('audit', rows, count, toAuditEntry);
   }
 
   async verifyAudit(tenantId: string): Promise<AuditVerification> {

@@ -96,6 +96,8 @@ export const RELEASED_STEPS_MAX = 250;
  * steps are, and a page of the longest ones would not fit into memory.
  */
 export const STEPS_READ_CHARS_MAX = 16 * 1024 * 1024;
+/** Likewise of the audit: an entry holds what an operator wrote in place of a step's input. */
+export const AUDIT_READ_CHARS_MAX = 4 * 1024 * 1024;
 
 export interface ControlCommit {
   audit: AuditEntry[];
@@ -244,7 +246,7 @@ export interface DecisionStore {
     query: PageQuery & { tenant_id: string; session_id?: string | undefined },
   ): Promise<Page<EntropyAlertEvent & { seq: number }>>;
   violations(query: PageQuery & { tenant_id: string }): Promise<Page<StoredViolation>>;
-  /** Newest first, or oldest first with `order: 'asc'` (for export). */
+  /** Newest first, or oldest first with `order: 'asc'` (for export); a page is shorter for AUDIT_READ_CHARS_MAX. */
   audit(
     query: PageQuery & { tenant_id: string; session_id?: string | undefined; order?: 'asc' | 'desc' },
   ): Promise<Page<AuditEntry>>;
