@@ -997,6 +997,18 @@ describe('the rules of a tenant', () => {
     expect(phases(rules.observe(step(2_000)))).toEqual(['recovered', 'recovered']);
   });
 
+  it('see what holds already, or no more, when their threshold is changed', () => {
+    const { rules, kept } = watch(rule('budget'));
+    const change = (threshold: number) => {
+      kept.rules = [rule('budget', { threshold })];
+      return phases(rules.refresh('default', T0 + 1_000));
+    };
+    expect(rules.observe(spend(0, 6))).toEqual([]);
+    expect(change(0.7)).toEqual([]);
+    expect(change(0.5)).toEqual(['firing']);
+    expect(change(0.7)).toEqual(['recovered']);
+  });
+
   it('keep nothing as firing that a change of theirs has ended', () => {
     const changes = [{ enabled: false }, { agent_id: 'other' }];
     for (const change of changes) {

@@ -256,12 +256,12 @@ export class TenantRules {
     return facts;
   }
 
-  /** @returns those that are about agents they were not about before */
+  /** @returns those that are new or changed: what holds may hold of other agents than before */
   #applyRules(): WatchedRule[] {
     const { clock, rules, onBound, onChanged } = this.#parts;
     const settings = rules().filter((rule) => rule.enabled);
     const kept = new Set(settings.map((rule) => rule.rule_id));
-    const widened: WatchedRule[] = [];
+    const changed: WatchedRule[] = [];
     for (const ruleId of this.#rules.keys()) {
       if (kept.has(ruleId)) continue;
       this.#rules.delete(ruleId);
@@ -270,11 +270,11 @@ export class TenantRules {
     for (const rule of settings) {
       const known = this.#rules.get(rule.rule_id);
       const one = known ?? new WatchedRule(rule, () => onBound('subjects'));
-      if (known === undefined || rule.agent_id !== known.settings.agent_id) widened.push(one);
+      if (known?.settings !== rule) changed.push(one);
       if (known === undefined) this.#rules.set(rule.rule_id, one);
       else if (known.change(rule, clock.steadyMs())) onChanged(rule.rule_id);
     }
-    return widened;
+    return changed;
   }
 
   /** Each agent that time may change something about, for each rule. It may take several ticks: what is gone meanwhile is left out. */
