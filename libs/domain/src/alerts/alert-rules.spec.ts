@@ -1009,6 +1009,22 @@ describe('the rules of a tenant', () => {
     expect(change(0.7)).toEqual(['recovered']);
   });
 
+  it('tell a channel that is new of what fires, where none of theirs has heard of it', () => {
+    const channels = (...channel_ids: string[]) => rule('kill_switch', { channel_ids, cooldown_s: 300 });
+    const { rules, kept } = watch(channels());
+    const change = (settings: RuleSettings) => {
+      kept.rules = [settings];
+      return phases(rules.refresh('default', T0 + 1_000));
+    };
+    rules.observe(incident(0));
+    expect(change(channels('chat'))).toEqual(['firing']);
+    expect(change(channels('chat', 'mail'))).toEqual([]);
+    expect(change(channels('mail'))).toEqual([]);
+    expect(change(channels())).toEqual([]);
+    expect(change(channels('pager'))).toEqual(['firing']);
+    expect(phases(rules.observe(reactivated(2_000)))).toEqual(['recovered']);
+  });
+
   it('keep nothing as firing that a change of theirs has ended', () => {
     const changes = [{ enabled: false }, { agent_id: 'other' }];
     for (const change of changes) {

@@ -86,9 +86,14 @@ export class WatchedRule {
   /** @returns whether somebody whom it is not about any more had made it fire */
   change(settings: RuleSettings, steadyMs: number): boolean {
     const isOtherWindow = settings.window_s !== this.settings.window_s;
+    const { channel_ids } = settings;
+    const isUnheard =
+      channel_ids.length > 0 && !channel_ids.some((id) => this.settings.channel_ids.includes(id));
     this.settings = settings;
     let hasEnded = false;
     for (const [agentId, subject] of this.#subjects) {
+      // None of its channels was sent what was said so far: for them all of it is news.
+      if (isUnheard) this.#makeUntold(subject);
       if (!this.isAbout(agentId)) hasEnded = this.forget(agentId) || hasEnded;
       // Counts of one window say nothing about another.
       if (isOtherWindow && subject.tally !== null) subject.tally = this.#newTally(steadyMs);
@@ -121,6 +126,11 @@ export class WatchedRule {
         sessionId: null,
         toldSessionIds: new Set(told_session_ids),
       });
+  }
+
+  #makeUntold(subject: Subject): void {
+    subject.state = { ...QUIET, sinceMs: subject.state.sinceMs };
+    subject.toldSessionIds = NO_SESSIONS;
   }
 
   #makeRoom(nowMs: number): boolean {
