@@ -29,6 +29,9 @@ const isToBeSent = ({ isRunning, isSaved }: Entry): boolean => !isRunning && isS
 /** What is firing, or over: a rule's condition at an agent. */
 const alertOf = ({ delivery: { notice } }: Entry): string => `${notice.rule_id} ${notice.agent_id}`;
 
+/** As they were stored; what is not yet is the newest. */
+const placeOf = ({ delivery: { seq } }: Entry): number => (seq === 0 ? Number.POSITIVE_INFINITY : seq);
+
 /** What has arrived, or is dead, stands in nobody's way while that is written. */
 function firstOf(waiting: Iterable<Entry>): Entry | null {
   for (const entry of waiting) if (entry.delivery.state === 'pending') return entry;
@@ -54,13 +57,15 @@ export class DeliveryLane {
     return this.#entries;
   }
 
-  /** Behind those of its alert that are here. */
+  /** Among those of its alert that are here, behind those that were stored before it: one that is put back may be older. */
   add(entry: Entry): void {
     this.#entries.set(entry.delivery.delivery_id, entry);
     const alert = alertOf(entry);
-    const waiting = this.#alerts.get(alert);
-    if (waiting === undefined) this.#alerts.set(alert, new Set([entry]));
-    else waiting.add(entry);
+    const waiting = this.#alerts.get(alert) ?? new Set();
+    this.#alerts.set(alert, waiting);
+    const later = [...waiting].filter((other) => placeOf(other) > placeOf(entry));
+    for (const other of later) waiting.delete(other);
+    for (const one of [entry, ...later]) waiting.add(one);
   }
 
   /** What it waits for is tried now, and not in hours. */

@@ -515,6 +515,29 @@ describe('what is told of one alert', () => {
     expect(phases(alerts)).toEqual(['firing', 'recovered']);
     expect(alerts.states()).toEqual(['dead', 'dead']);
   });
+
+  it('arrives in its order also where an operator puts its end back before its beginning', async () => {
+    const alerts = await withChannel();
+    alerts.script.answer = async () => failed('it answers 404', false);
+    fire(alerts);
+    isOver(alerts);
+    await settle();
+    const ids = [...alerts.store.rows.keys()];
+    alerts.sent.length = 0;
+    let answer = (_: SendOutcome) => {};
+    alerts.script.answer = () => new Promise((resolve) => (answer = resolve));
+    fire(alerts, 'one');
+    fire(alerts, 'two');
+    await settle();
+    alerts.script.answer = async () => ({ ok: true });
+    for (const id of ids.toReversed()) await alerts.area.retry(ADMIN, id);
+    answer({ ok: true });
+    await settle();
+    const told = alerts.sent
+      .map(({ body }) => JSON.parse(body))
+      .filter(({ agent_id }) => agent_id === 'crawler');
+    expect(told.map(({ phase }) => phase)).toEqual(['firing', 'recovered']);
+  });
 });
 
 describe('many slow channels', () => {
