@@ -500,26 +500,34 @@ describe('after a restart', () => {
   it.each([
     ['where only its end was not kept', 1_000],
     ['though it began in the same millisecond, as in one batch of steps', 0],
-  ])('an alert that ended is not ended again, nor does it fire once more, %s', async (_, lastedMs) => {
-    const first = await startAlerts();
-    const { channel } = await first.area.channels.create(ADMIN, WEBHOOK);
-    const patch = { channel_ids: [channel.channel_id], cooldown_s: 0 };
-    await first.area.rules.update(ADMIN, 'default_entropy_loop', patch);
-    const view = looping(first.time, 's1');
-    first.area.monitor.note(loop(view));
-    await settle();
-    await first.time.pass(lastedMs);
-    await settle();
-    first.area.noteControl(sessionKey('default', 's1'), TERMINATED);
-    await settle();
-    expect(first.sent).toHaveLength(2);
+  ])(
+    'an alert that ended is not ended again, nor does it fire before its cooldown is over, %s',
+    async (_, lastedMs) => {
+      const first = await startAlerts();
+      const { channel } = await first.area.channels.create(ADMIN, WEBHOOK);
+      const patch = { channel_ids: [channel.channel_id], cooldown_s: 300 };
+      await first.area.rules.update(ADMIN, 'default_entropy_loop', patch);
+      const view = looping(first.time, 's1');
+      first.area.monitor.note(loop(view));
+      await settle();
+      await first.time.pass(lastedMs);
+      await settle();
+      first.area.noteControl(sessionKey('default', 's1'), TERMINATED);
+      await settle();
+      expect(first.sent).toHaveLength(2);
 
-    const next = await startAlerts({ store: first.store, time: first.time });
-    await next.time.pass(2_000);
-    await settle();
-    expect(next.sent).toEqual([]);
-    expect(next.area.rules.list('default')[1]?.firing).toEqual([]);
-  });
+      const next = await startAlerts({ store: first.store, time: first.time });
+      await next.time.pass(2_000);
+      await settle();
+      expect(next.area.rules.list('default')[1]?.firing).toEqual([]);
+      next.area.monitor.note(loop(looping(next.time, 's2')));
+      await settle();
+      expect(next.sent).toEqual([]);
+      await next.time.pass(300_000);
+      await settle();
+      expect(next.sent.map(({ body }) => JSON.parse(body))).toMatchObject([{ phase: 'firing' }]);
+    },
+  );
 
   it('a thousand loops that were told in one second are not told again', async () => {
     const first = await startAlerts();

@@ -23,7 +23,7 @@ const ruleSettingsSchema = alertRuleSchema.omit({ firing: true });
 const statesSchema = z.array(
   z.object({
     agent_id: z.string(),
-    since_ms: z.number(),
+    since_ms: z.number().nullable(),
     notice_count: z.number(),
     last_notice_ms: z.number().nullable(),
     // Absent: written before sessions were told apart.

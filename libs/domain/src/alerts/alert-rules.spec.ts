@@ -1053,6 +1053,21 @@ describe('the rules of a tenant', () => {
     expect(phases(rules.observe(reactivated(2 * MINUTE)))).toEqual(['recovered']);
   });
 
+  it('keep quiet over a restart for the rest of the cooldown of what was over before it', () => {
+    const settings = rule('entropy_loop', { cooldown_s: 300 });
+    const before = watch(settings);
+    expect(phases(before.rules.observe(label(0, 'loop')))).toEqual(['firing']);
+    expect(phases(before.rules.observe(label(1_000, 'normal')))).toEqual(['recovered']);
+    const states = before.rules.states('default', 'rule-entropy_loop');
+
+    const { rules } = watch(settings);
+    rules.restore('default', 'rule-entropy_loop', states);
+    expect(rules.firing('default', 'rule-entropy_loop')).toEqual([]);
+    expect(rules.observe(label(2_000, 'loop'))).toEqual([]);
+    expect(rules.tick(T0 + 299_000)).toEqual([]);
+    expect(phases(rules.tick(T0 + 300_000))).toEqual(['firing']);
+  });
+
   it('tell a loop after a restart of which nobody was told before it, unless it is long over', () => {
     const { rules } = watch(rule('entropy_loop'));
     rules.prime(step(-MINUTE, { severity: 'loop' }));

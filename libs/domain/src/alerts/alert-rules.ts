@@ -72,11 +72,9 @@ export class AlertRules {
   }
 
   firing(tenantId: string, ruleId: string): AlertRule['firing'] {
-    return this.states(tenantId, ruleId).map(({ agent_id, since_ms, notice_count }) => ({
-      agent_id,
-      since_ms,
-      notice_count,
-    }));
+    return this.states(tenantId, ruleId).flatMap(({ agent_id, since_ms, notice_count }) =>
+      since_ms === null ? [] : [{ agent_id, since_ms, notice_count }],
+    );
   }
 
   /** To be kept, and given to `restore` after a restart. */

@@ -40,7 +40,7 @@ export function firingAfter(
     if (asOfSeq === null ? createdMs < asOfMs : seq <= asOfSeq) continue;
     const known = states.find(({ agent_id }) => agent_id === notice.agent_id);
     const others = states.filter((state) => state !== known);
-    const now = notice.phase === 'recovered' ? [] : [stateAfter(known, notice)];
+    const now = notice.phase === 'recovered' ? overAfter(known, notice) : [stateAfter(known, notice)];
     rules.set(key, { ...one, states: [...others, ...now] });
   }
   return [...rules.values()];
@@ -62,6 +62,12 @@ function noticesOf(stored: readonly StoredNotice[]) {
   }
   return [...notices.values()].sort((a, b) => a.seq - b.seq);
 }
+
+/** It goes on cooling, unless an operator has looked and reactivated the agent. */
+const overAfter = (known: FiringState | undefined, { type }: AlertNotice): FiringState[] =>
+  known === undefined || type === 'kill_switch'
+    ? []
+    : [{ ...known, since_ms: null, notice_count: 0, told_session_ids: [], refusals: [] }];
 
 /** Of the sessions that a notice counts it names the newest: if there were more, the others are news once more. */
 function stateAfter(known: FiringState | undefined, { agent_id, at_ms, detail }: AlertNotice): FiringState {

@@ -144,7 +144,7 @@ export class TenantRules {
     for (const kept of states) {
       const { agent_id, since_ms, last_notice_ms, told_session_ids, refusals } = kept;
       if (one?.settings.type === 'entropy_loop') this.#recallLoops(kept);
-      if (one?.settings.type === 'semantic_loop')
+      if (one?.settings.type === 'semantic_loop' && since_ms !== null)
         this.#facts(agent_id).recallLoop(told_session_ids, this.#steadyOf(last_notice_ms ?? since_ms));
       if (refusals.length > 0) this.#facts(agent_id).recallRefusals(refusals);
     }

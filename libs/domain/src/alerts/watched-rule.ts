@@ -19,10 +19,11 @@ export interface Subject {
   toldSessionIds: ReadonlySet<string>;
 }
 
-/** What is firing, as it survives a restart. */
+/** What is firing, or was and may be cooling, as it survives a restart. */
 export interface FiringState {
   agent_id: string;
-  since_ms: number;
+  /** Null: it is over. */
+  since_ms: number | null;
   notice_count: number;
   last_notice_ms: number | null;
   /** Sessions of which people heard; some may be over. */
@@ -105,14 +106,15 @@ export class WatchedRule {
   firing(refusalsOf: (agentId: string) => readonly BudgetUse[]): FiringState[] {
     const firing: FiringState[] = [];
     for (const [agent_id, { state, toldSessionIds }] of this.#subjects) {
-      if (state.sinceMs === null) continue;
+      const isOver = state.sinceMs === null;
+      if (isOver && state.lastNoticeMs === null) continue;
       firing.push({
         agent_id,
         since_ms: state.sinceMs,
         notice_count: state.noticeCount,
         last_notice_ms: state.lastNoticeMs,
         told_session_ids: [...toldSessionIds],
-        refusals: this.settings.type === 'budget' ? refusalsOf(agent_id) : [],
+        refusals: this.settings.type === 'budget' && !isOver ? refusalsOf(agent_id) : [],
       });
     }
     return firing;
