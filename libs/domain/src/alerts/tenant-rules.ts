@@ -225,9 +225,17 @@ export class TenantRules {
   #evaluateKnown(rules: readonly WatchedRule[], nowMs: number): DueNotice[] {
     const due: DueNotice[] = [];
     for (const one of rules)
-      for (const [agentId, facts] of this.#agents.entries())
-        if (one.isAbout(agentId)) this.#evaluate(one, agentId, facts, nowMs, due);
+      for (const agentId of this.#known(one)) {
+        const facts = this.#agents.peek(agentId);
+        if (facts !== undefined) this.#evaluate(one, agentId, facts, nowMs, due);
+      }
     return due;
+  }
+
+  /** The agents that the rule is about and of which something is known; of a rule about one agent nobody else is looked at. */
+  #known({ settings: { agent_id } }: WatchedRule): string[] {
+    if (agent_id === null) return [...this.#agents.entries()].map(([agentId]) => agentId);
+    return this.#agents.peek(agent_id) === undefined ? [] : [agent_id];
   }
 
   /** Somebody's decision before a call that is held for it. */
@@ -281,7 +289,7 @@ export class TenantRules {
   *#watched(): Generator<{ one: WatchedRule; agentId: string }> {
     for (const [ruleId, one] of this.#rules) {
       const isSilence = one.settings.type === 'agent_silent';
-      const agentIds = isSilence ? [...this.#agents.entries()].map(([agentId]) => agentId) : one.agentIds();
+      const agentIds = isSilence ? this.#known(one) : one.agentIds();
       for (const agentId of agentIds) {
         if (this.#rules.get(ruleId) !== one) break;
         const isThere =
