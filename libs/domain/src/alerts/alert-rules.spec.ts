@@ -772,6 +772,16 @@ describe('an agent_silent rule', () => {
     expect(phases(rules.observe(call(800_000, false)))).toEqual(['recovered']);
   });
 
+  it('is repeated after a restart that knows no more of the agent, and over when an operator stops it', () => {
+    const { rules, bars } = watch(rule('agent_silent', { repeat_s: 60 }));
+    rules.restore('default', 'rule-agent_silent', [kept()]);
+    expect(phases(rules.tick(T0 + MINUTE))).toEqual(['repeat']);
+    bars.set('crawler', 'inactive');
+    expect(rules.tick(T0 + MINUTE + 1_000)).toMatchObject([
+      { phase: 'recovered', detail: { kept_silent_by: 'inactive' } },
+    ]);
+  });
+
   it('does not miss an agent while the session it was last seen in is paused, and gives it the window afterwards', () => {
     const { rules } = watch(rule('agent_silent'));
     rules.observe(step(0));

@@ -144,7 +144,8 @@ function semanticLoop({ rule, facts, toldSessionIds, steadyMs }: ConditionInput)
 function agentSilent({ rule, facts, hush, steadyMs }: ConditionInput): Condition {
   const windowS = rule.window_s ?? RULE_WINDOW_S_DEFAULT.agent_silent;
   const { seenAtMs } = facts;
-  if (seenAtMs === null || hush === 'busy') return { holds: 'unknown', session_id: null, detail: {} };
+  if (hush === 'busy' || (seenAtMs === null && hush === null))
+    return { holds: 'unknown', session_id: null, detail: {} };
   const silentS = Math.floor((steadyMs - facts.seenSteadyMs) / 1_000);
   const isHeard = silentS < windowS;
   if (!isHeard && hush !== null) return { holds: false, session_id: null, detail: { kept_silent_by: hush } };

@@ -289,7 +289,7 @@ export class TenantRules {
   *#watched(): Generator<{ one: WatchedRule; agentId: string }> {
     for (const [ruleId, one] of this.#rules) {
       const isSilence = one.settings.type === 'agent_silent';
-      const agentIds = isSilence ? this.#known(one) : one.agentIds();
+      const agentIds = isSilence ? new Set([...this.#known(one), ...one.agentIds()]) : one.agentIds();
       for (const agentId of agentIds) {
         if (this.#rules.get(ruleId) !== one) break;
         const isThere =
