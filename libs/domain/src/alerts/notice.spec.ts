@@ -68,6 +68,8 @@ describe('a notice', () => {
       title: 'Agent "crawler" is refused calls by its budget for the day',
       text: '$3.00 of $10.00 are spent; the rest did not cover what a call might cost.',
     });
+    const small = { ...DETAILS.budget, spent_usd: 0.0042, budget_usd: 0.005 };
+    expect(noticeOf(due('budget', { detail: small }), context).text).toMatch(/^\$0\.0042 of \$0\.0050 are/);
     expect(noticeOf(due('agent_silent', { phase: 'repeat' }), context).title).toBe(
       'Still: Agent "crawler" has been silent for 12 min',
     );

@@ -6,7 +6,9 @@ import type { Hush } from './rule-condition.js';
 import type { DueNotice } from './tenant-rules.js';
 
 const percent = (share: unknown): string => `${Math.round(Number(share) * 100)} %`;
-const usd = (amount: unknown): string => `$${Number(amount).toFixed(2)}`;
+/** Of less than a cent more is said than that it is nothing. */
+const usd = (amount: unknown): string =>
+  `$${Number(amount).toFixed(Number(amount) > 0 && Number(amount) < 0.01 ? 4 : 2)}`;
 
 /** The larger unit and, where there is a rest, the smaller: `12 s`, `1 min 7 s`, `12 min`, `1 h 59 min`, `2 days 3 h`. */
 export function spokenDuration(seconds: number): string {
