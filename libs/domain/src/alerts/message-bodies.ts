@@ -16,10 +16,14 @@ const slackText = (text: string): string =>
     .replace(/@/g, '@\u200b')
     .replace(/\](?=[([])/g, ']\u200b');
 
+/** When it was so: a notice may arrive hours later. */
+const isoTime = ({ at_ms }: AlertNotice): string => new Date(at_ms).toISOString();
+
 /** For Slack and what is compatible with its incoming webhooks (Mattermost, Rocket.Chat, Discord's `/slack`). */
 export function slackBody(notice: AlertNotice): { text: string } {
   const link = notice.url === null ? [] : [`<${notice.url}|Open in Observatory>`];
-  return { text: [`*${slackText(notice.title)}*`, slackText(notice.text), ...link].join('\n') };
+  const said = slackText([oneLine(notice.rule_name), notice.tenant_id, isoTime(notice)].join(', '));
+  return { text: [`*${slackText(notice.title)}*`, slackText(notice.text), said, ...link].join('\n') };
 }
 
 export interface Mail {
@@ -38,7 +42,7 @@ export function mailOf(notice: AlertNotice): Mail {
     ...(notice.session_id === null ? [] : [`Session: ${oneLine(notice.session_id, 256)}`]),
     `Rule:    ${oneLine(notice.rule_name)}`,
     `Tenant:  ${notice.tenant_id}`,
-    `Time:    ${new Date(notice.at_ms).toISOString()}`,
+    `Time:    ${isoTime(notice)}`,
     ...(notice.url === null ? [] : ['', notice.url]),
   ];
   return {

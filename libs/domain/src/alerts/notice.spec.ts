@@ -192,6 +192,15 @@ describe('the body for a chat', () => {
     expect(text).toContain('<https://ops.example.org/sessions/s%201|Open in Observatory>');
   });
 
+  it('says which rule speaks of which tenant, and as of when: it may arrive hours later', () => {
+    const notice = {
+      ...noticeOf(due('kill_switch'), context),
+      rule_name: 'Mine\n<!here>',
+      tenant_id: 'acme',
+    };
+    expect(slackBody(notice).text.split('\n')[2]).toBe('Mine &lt;!here&gt;, acme, 2026-01-15T12:00:00.000Z');
+  });
+
   it('hides no address behind words, and fetches no picture, where a compatible server reads Markdown', () => {
     const agent_id = '[log in](https://evil.example) ![](https://evil.example/p.png) [a][b]';
     const { text } = slackBody(noticeOf(due('kill_switch', { agent_id }), context));
