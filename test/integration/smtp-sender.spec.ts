@@ -56,6 +56,17 @@ describe('a mail', () => {
     expect(mails[0]?.text).toContain('What happened.');
   });
 
+  it('that is taken for some of its recipients names the others', async () => {
+    const { mails, port } = await startServer({
+      onRcptTo: ({ address }, _session, done) => done(address[0] === 'b' ? new Error('canary') : null),
+    });
+    expect(await sender.send(delivery(port))).toEqual({
+      ok: true,
+      shortfall: 'the mail server refused these recipients: b@example.org',
+    });
+    expect(mails[0]?.to).toEqual(['a@example.org']);
+  });
+
   it('goes to an address in brackets, as IPv6 has them in a URL, without a name being looked for', async () => {
     const { mails, port } = await startServer();
     for (const host of ['[127.0.0.1]', '[::ffff:127.0.0.1]'])

@@ -187,7 +187,7 @@ export const alertDeliverySchema = z.object({
   state: z.enum(DELIVERY_STATES),
   attempt_count: z.number().int(),
   next_attempt_at_ms: z.number().nullable(),
-  /** Why the last attempt failed, without secrets. */
+  /** Why the last attempt failed, or whom it did not reach, without secrets. */
   last_error: z.string().nullable(),
   created_at_ms: z.number(),
   finished_at_ms: z.number().nullable(),

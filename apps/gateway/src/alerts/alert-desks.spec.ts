@@ -355,6 +355,21 @@ describe('a channel', () => {
     expect(store.audited.at(-1)).toMatchObject({ action: 'alert_channel.test', detail: { ok: false } });
   });
 
+  it('of which a test reached only some recipients says so, and so does a delivery', async () => {
+    const { area, time, script, store } = await startAlerts();
+    const { channel } = await area.channels.create(ADMIN, MAIL);
+    const shortfall = 'the mail server refused these recipients: b@example.org';
+    script.answer = async () => ({ ok: true, shortfall });
+    expect(await area.channels.test(ADMIN, channel.channel_id)).toMatchObject({
+      status: 'failed',
+      detail: `Delivered in part: ${shortfall}.`,
+    });
+    await area.rules.update(ADMIN, 'default_kill_switch', { channel_ids: [channel.channel_id] });
+    area.monitor.note(incidentOf(time));
+    await settle();
+    expect([...store.rows.values()]).toMatchObject([{ state: 'delivered', last_error: shortfall }]);
+  });
+
   it('is in the audit before its test is sent, and is sent none where the store takes no line', async () => {
     const { area, script, store, sent } = await startAlerts();
     const { channel } = await area.channels.create(ADMIN, WEBHOOK);

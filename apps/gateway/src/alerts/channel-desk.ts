@@ -166,8 +166,8 @@ export class ChannelDesk {
         : await sender.send(channel, notice, `dlv_${ids.next()}`);
     if (outcome.ok) queue.wakeChannel(record.channel_id);
     return {
-      status: outcome.ok ? 'ok' : 'failed',
-      detail: outcome.ok ? 'The receiver took it.' : `Not delivered: ${outcome.reason}.`,
+      status: outcome.ok && outcome.shortfall === undefined ? 'ok' : 'failed',
+      detail: testDetail(outcome),
       duration_ms: Math.round(clock.steadyMs() - startedSteadyMs),
     };
   }
@@ -197,6 +197,12 @@ export class ChannelDesk {
   #shown({ sealed: _, ...shown }: ChannelRecord): AlertChannel {
     return { ...shown, circuit: this.#parts.queue.circuit(shown.channel_id) };
   }
+}
+
+function testDetail(outcome: SendOutcome): string {
+  if (!outcome.ok) return `Not delivered: ${outcome.reason}.`;
+  const { shortfall } = outcome;
+  return shortfall === undefined ? 'The receiver took it.' : `Delivered in part: ${shortfall}.`;
 }
 
 function requirePlainUrl(body: AlertChannelBody): void {

@@ -299,7 +299,7 @@ export class DeliveryQueue {
     if (outcome.ok) {
       lane.circuit = CLOSED_CIRCUIT;
       telemetry.attempted(delivery, channel.kind, 'delivered');
-      return this.#finish(delivery, 'delivered', null);
+      return this.#finish(delivery, 'delivered', outcome.shortfall ?? null);
     }
     const nowMs = clock.nowMs();
     delivery.last_error = outcome.reason;

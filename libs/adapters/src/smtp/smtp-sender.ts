@@ -127,8 +127,12 @@ async function sendTo(
     signal: deadline,
   };
   try {
-    await transport.sendMail(message);
-    return { outcome: { ok: true }, isUnreached: false };
+    const { rejected } = await transport.sendMail(message);
+    const outcome: SendOutcome =
+      rejected.length === 0
+        ? { ok: true }
+        : { ok: true, shortfall: `the mail server refused these recipients: ${rejected.join(', ')}` };
+    return { outcome, isUnreached: false };
   } catch (error) {
     return judge(error as MailError);
   } finally {

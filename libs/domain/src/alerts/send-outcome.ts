@@ -1,6 +1,10 @@
 /** How an attempt to send went. Reasons are shown to people: no secrets, no paths, no text of the other side. */
 export type SendOutcome =
-  | { ok: true }
+  | {
+      ok: true;
+      /** Whom it did not reach; absent: nobody. */
+      shortfall?: string;
+    }
   | {
       ok: false;
       /** False: trying again without a change would fail again. */

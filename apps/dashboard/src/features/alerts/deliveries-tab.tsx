@@ -205,7 +205,7 @@ const Delivery = memo(function Delivery({
             </Link>
           ) : null}
         </p>
-        {delivery.last_error && state !== 'delivered' ? (
+        {delivery.last_error ? (
           <p className="flex items-center gap-1 text-danger text-xs">
             <MailX size={12} aria-hidden="true" className="shrink-0" />
             <span className="inline-block first-letter:uppercase">{delivery.last_error}</span>
