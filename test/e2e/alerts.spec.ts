@@ -2,7 +2,7 @@
  * Alerts, set up by hand: a channel whose first test is refused and whose second arrives signed, a rule that tells it,
  * a receiver that fails, the dead letter, and its second chance.
  */
-import type { Locator, Page } from 'playwright-core';
+import type { Locator, Page, Request } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { buildDecisionLog, verifySignature } from '#testing';
 import { type Receiver, startReceiver, status } from '../integration/http-receiver.js';
@@ -209,6 +209,26 @@ test('a channel that fails leaves a dead letter, which Retry delivers', async ()
   await page.getByText('No notice matches').waitFor();
   await button('Clear filters').click();
   await row('planner').waitFor();
+});
+
+test('the rules are read again once a second, however many notices come in it', async () => {
+  receiver.answer = status(204);
+  await openAlerts();
+  await row('Going in circles').waitFor();
+  let readCount = 0;
+  const note = (request: Request) => {
+    if (new URL(request.url()).pathname === '/v1/alert-rules') readCount += 1;
+  };
+  const startMs = Date.now();
+  page.on('request', note);
+  for (let at = 0; at < 60; at += 1) await loop(`burst-${at}`);
+  await row('Going in circles')
+    .getByText(/6\d agents/)
+    .waitFor();
+  page.off('request', note);
+  const seconds = Math.ceil((Date.now() - startMs) / 1_000);
+  // The first, the last, and those that come by time alone.
+  expect(readCount).toBeLessThanOrEqual(seconds + 2 + Math.ceil(seconds / 15));
 });
 
 test('of more dead letters than are read at once the count says that there are more', async () => {

@@ -4,10 +4,13 @@ import { useEffect, useMemo } from 'react';
 import type { AlertChannel, AlertDelivery, AlertRule, Page } from '#contracts';
 import { api } from '../../api';
 import { type ListShape, useLiveList, useTopic } from '../../realtime';
+import { useThrottled } from '../../ui';
 
 export const RULES_KEY = ['alert-rules'];
 export const CHANNELS_KEY = ['alert-channels'];
 const REFRESH_MS = 15_000;
+/** No oftener, however many deliveries change: of a fleet that fires, the rules are long to read. */
+const READ_AGAIN_MS = 1_000;
 const PAGE_ROWS = 50;
 
 export function useRules() {
@@ -33,7 +36,7 @@ export function useChannels() {
 }
 
 function useRefreshWithDeliveries(queryKey: readonly string[]): void {
-  const { mergedCount } = useTopic('gateway:deliveries');
+  const mergedCount = useThrottled(useTopic('gateway:deliveries').mergedCount, READ_AGAIN_MS);
   const queryClient = useQueryClient();
   // biome-ignore lint/correctness/useExhaustiveDependencies: each merge is the reason to read again.
   useEffect(() => {
