@@ -1078,6 +1078,18 @@ describe('the rules of a tenant', () => {
     expect(phases(rules.tick(T0 + 300_000))).toEqual(['firing']);
   });
 
+  it('keep what is over no longer than it cools', () => {
+    const { rules } = watch(rule('entropy_loop', { cooldown_s: 300 }));
+    for (const one of [label(0, 'loop'), label(1_000, 'normal')]) rules.observe(one);
+    const keptAt = (atMs: number) => {
+      rules.observe({ ...label(atMs, 'loop'), agent_id: `agent-${atMs}` });
+      return rules.states('default', 'rule-entropy_loop').filter(({ agent_id }) => agent_id === 'crawler')
+        .length;
+    };
+    expect(keptAt(299_000)).toBe(1);
+    expect(keptAt(301_000)).toBe(0);
+  });
+
   it('tell a loop after a restart of which nobody was told before it, unless it is long over', () => {
     const { rules } = watch(rule('entropy_loop'));
     rules.prime(step(-MINUTE, { severity: 'loop' }));

@@ -135,7 +135,8 @@ export class TenantRules {
   }
 
   states(ruleId: string): FiringState[] {
-    return this.#rules.get(ruleId)?.firing((agentId) => this.#agents.peek(agentId)?.refusals ?? []) ?? [];
+    const refusalsOf = (agentId: string) => this.#agents.peek(agentId)?.refusals ?? [];
+    return this.#rules.get(ruleId)?.firing(this.#parts.clock.nowMs(), refusalsOf) ?? [];
   }
 
   restore(ruleId: string, states: readonly FiringState[]): void {

@@ -102,19 +102,18 @@ export class WatchedRule {
     return hasEnded;
   }
 
-  /** @param refusalsOf an agent's budgets that have refused a call */
-  firing(refusalsOf: (agentId: string) => readonly BudgetUse[]): FiringState[] {
+  /** What fires or cools. @param refusalsOf an agent's budgets that have refused a call */
+  firing(nowMs: number, refusalsOf: (agentId: string) => readonly BudgetUse[]): FiringState[] {
     const firing: FiringState[] = [];
     for (const [agent_id, { state, toldSessionIds }] of this.#subjects) {
-      const isOver = state.sinceMs === null;
-      if (isOver && state.lastNoticeMs === null) continue;
+      if (isForgettable(state, this.settings.cooldown_s, nowMs)) continue;
       firing.push({
         agent_id,
         since_ms: state.sinceMs,
         notice_count: state.noticeCount,
         last_notice_ms: state.lastNoticeMs,
         told_session_ids: [...toldSessionIds],
-        refusals: this.settings.type === 'budget' && !isOver ? refusalsOf(agent_id) : [],
+        refusals: this.settings.type === 'budget' && state.sinceMs !== null ? refusalsOf(agent_id) : [],
       });
     }
     return firing;
