@@ -190,6 +190,8 @@ async function assemble(
 
   await area.recover();
   await proxy.recover(area.registry);
+  const semanticLoop = app.get(SemanticLoopArea);
+  await semanticLoop.recover();
   desk.connect(area.sessions);
 
   const events: RealtimeEvents = new RealtimeEvents(
@@ -238,7 +240,6 @@ async function assemble(
   };
   await alerts.start(hub, known, watch);
   proxy.start(hub, area.interceptor, area.registry);
-  const semanticLoop = app.get(SemanticLoopArea);
   semanticLoop.start(hub);
   const llmCache = app.get(LlmCacheArea);
   const closeUnused = watchConnections(app.getHttpServer(), config.upstreamIdleTimeoutMs);

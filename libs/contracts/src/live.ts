@@ -74,7 +74,7 @@ export interface TopicShapes {
   'gateway:agents': { snapshot: AgentView[]; event: AgentView };
   /** Snapshot: the latest 50, newest first. */
   'gateway:deliveries': { snapshot: AlertDelivery[]; event: AlertDelivery };
-  /** Snapshot: the latest 50, newest first. */
+  /** Snapshot: the latest 50, and the first and the latest of each session whose alert is open; newest first. */
   'gateway:semantic_loops': { snapshot: SemanticLoopEvent[]; event: SemanticLoopEvent };
   /** Snapshot: most recently seen first. */
   'gateway:sessions': { snapshot: SessionView[]; event: SessionView };

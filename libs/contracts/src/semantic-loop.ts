@@ -19,6 +19,9 @@ export const LOOP_INTERVENTION_DEFAULT =
 
 export const SEMANTIC_LOOP_PROMPT_CHARS_MAX = 1_000;
 
+/** A session that asked nothing again for this long is over its loop, unless it is stopped. */
+export const SEMANTIC_ALERT_OVER_AFTER_MS = 10 * 60_000;
+
 export const semanticLoopEventSchema = z.object({
   event_type: z.literal('semantic_loop'),
   event_id: z.string(),

@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import type { AlertGroup, SemanticLoopEvent, SessionView } from '#contracts';
+import {
+  type AlertGroup,
+  SEMANTIC_ALERT_OVER_AFTER_MS,
+  type SemanticLoopEvent,
+  type SessionView,
+} from '#contracts';
 import { buildStoppedAgent } from '../features/agents/agent.fixture';
 import { orderAlertRows } from '../features/session-clusters/alert-rows';
 import { type Policies, restOf } from '../features/session-clusters/rest';
-import {
-  groupSemanticLoops,
-  SEMANTIC_ALERT_OVER_AFTER_MS,
-} from '../features/session-clusters/semantic-alerts';
+import { groupSemanticLoops } from '../features/session-clusters/semantic-alerts';
 import { loopsNow } from './loops-now';
 
 const LOOPED_AT = 50;

@@ -69,6 +69,7 @@ describe('LoopDesk', () => {
           return { items: (await stored()) as SemanticLoopEvent[], next_cursor: null };
         },
       },
+      board: { raise: () => {} },
       live: { publish: (_tenantId, topic, payload) => published.push({ topic, payload }) },
       alerts: { note: (event) => alerts.push(event) },
       desk: {

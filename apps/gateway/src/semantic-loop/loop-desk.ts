@@ -19,6 +19,7 @@ import { type IdSource, inTime } from '#kernel';
 import type { AlertMonitor } from '../alerts/alert-monitor.js';
 import type { SessionRegistry } from '../decision-log/session-registry.js';
 import type { ControlDesk } from '../hitl/control-desk.js';
+import type { LoopBoard } from './loop-board.js';
 import type { SemanticLoopEvents } from './semantic-loop-events.js';
 
 /** Events on their way to the store; further ones are shown, and not kept. */
@@ -42,6 +43,7 @@ export interface LoopDeskParts {
   ladder: Pick<LoopLadder, 'decide' | 'occurrences' | 'restore'>;
   store: Pick<ProxyStore, 'appendSemanticLoop' | 'semanticLoops'>;
   live: LivePublisher;
+  board: Pick<LoopBoard, 'raise'>;
   alerts: Pick<AlertMonitor, 'note'>;
   desk: Pick<ControlDesk, 'pauseBySystem'>;
   sessions: Pick<SessionRegistry, 'introduceLoop'>;
@@ -151,7 +153,8 @@ export class LoopDesk {
   }
 
   #publish(tenantId: string, event: SemanticLoopEvent): void {
-    const { live } = this.#parts;
+    const { live, board } = this.#parts;
+    board.raise(tenantId, event);
     live.publish(tenantId, TOPICS.semanticLoops, event);
     live.publish(tenantId, sessionTopic(event.session_id), { kind: 'semantic_loop', event });
   }

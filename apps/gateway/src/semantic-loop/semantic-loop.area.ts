@@ -23,6 +23,7 @@ import type { ControlDesk } from '../hitl/control-desk.js';
 import type { SemanticLoopParts } from '../llm-proxy/steps/semantic-loop.step.js';
 import type { LiveHub } from '../realtime/live-hub.js';
 import { ABSENT_EMBEDDING } from './absent-embedding.js';
+import { LoopBoard } from './loop-board.js';
 import { LoopCheck } from './loop-check.js';
 import { LoopDesk } from './loop-desk.js';
 import { SemanticLoopEvents } from './semantic-loop-events.js';
@@ -31,7 +32,7 @@ import { SidecarStatus } from './sidecar-status.js';
 
 /** A sidecar that somebody else runs has so long to answer a gateway that starts, before it is said that it does not. */
 const FIRST_ANSWER_MS = 1_000;
-/** Loops shown at once in the live snapshot. */
+/** The latest loops in the live snapshot, beside those of open alerts. */
 const SNAPSHOT_COUNT = 50;
 
 export interface SemanticLoopDependencies {
@@ -48,7 +49,7 @@ export interface SemanticLoopDependencies {
   live: LivePublisher;
   desk: Pick<ControlDesk, 'pauseBySystem'>;
   alerts: Pick<AlertMonitor, 'note'>;
-  sessions: Pick<SessionRegistry, 'introduceLoop'>;
+  sessions: Pick<SessionRegistry, 'introduceLoop' | 'peek' | 'entries'>;
 }
 
 export class SemanticLoopArea {
@@ -61,6 +62,8 @@ export class SemanticLoopArea {
   #client: SidecarClient | null = null;
   readonly #status: SidecarStatus;
   readonly #desk: LoopDesk;
+  readonly #board: LoopBoard;
+  readonly #sessions: Pick<SessionRegistry, 'entries'>;
   readonly #store: Pick<ProxyStore, 'semanticLoops'>;
   #isStopping = false;
 
@@ -86,7 +89,20 @@ export class SemanticLoopArea {
       clock,
     });
     const { events } = this;
-    this.#desk = new LoopDesk({ ladder, store: proxyStore, live, alerts, desk, sessions, ids, events });
+    this.#sessions = sessions;
+    this.#board = new LoopBoard(clock, (key) => sessions.peek(key));
+    const board = this.#board;
+    this.#desk = new LoopDesk({
+      ladder,
+      store: proxyStore,
+      live,
+      board,
+      alerts,
+      desk,
+      sessions,
+      ids,
+      events,
+    });
     this.stepParts = {
       isEnabled: config.isLoopDetectionEnabled,
       check: new LoopCheck({
@@ -102,9 +118,17 @@ export class SemanticLoopArea {
     };
   }
 
+  /** Before the first call, with the sessions in memory. Rejects as the store does. */
+  recover(): Promise<void> {
+    return this.#board.recover(this.#store, this.#sessions.entries());
+  }
+
   start(hub: LiveHub): void {
     hub.provideSnapshot(TOPICS.semanticLoops, async (tenantId) => {
-      return (await this.#store.semanticLoops({ tenant_id: tenantId, limit: SNAPSHOT_COUNT })).items;
+      const { items } = await this.#store.semanticLoops({ tenant_id: tenantId, limit: SNAPSHOT_COUNT });
+      const latestIds = new Set(items.map(({ event_id }) => event_id));
+      const open = this.#board.open(tenantId).filter(({ event_id }) => !latestIds.has(event_id));
+      return [...items, ...open].sort((a, b) => b.at_ms - a.at_ms);
     });
   }
 

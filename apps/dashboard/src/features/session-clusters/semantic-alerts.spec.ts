@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { SemanticLoopAction, SemanticLoopEvent, SessionView } from '#contracts';
 import {
-  groupSemanticLoops,
-  isOpenSemanticAlert,
-  orderSemanticAlerts,
   SEMANTIC_ALERT_OVER_AFTER_MS,
-} from './semantic-alerts';
+  type SemanticLoopAction,
+  type SemanticLoopEvent,
+  type SessionView,
+} from '#contracts';
+import { groupSemanticLoops, isOpenSemanticAlert, orderSemanticAlerts } from './semantic-alerts';
 
 const loop = (session_id: string, action: SemanticLoopAction, at_ms: number, occurrence = 1) =>
   ({ session_id, agent_id: 'a', action, at_ms, occurrence }) as SemanticLoopEvent;

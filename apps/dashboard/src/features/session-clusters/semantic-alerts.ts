@@ -1,9 +1,6 @@
 /** Which sessions that ask the same in other words stand in the alerts panel. Pure. */
-import type { SemanticLoopEvent, SessionView } from '#contracts';
+import { SEMANTIC_ALERT_OVER_AFTER_MS, type SemanticLoopEvent, type SessionView } from '#contracts';
 import { isStoppedState } from '../hitl-console/control-texts';
-
-/** A session that asked nothing again for this long is over it. */
-export const SEMANTIC_ALERT_OVER_AFTER_MS = 10 * 60_000;
 
 export interface SemanticAlert {
   session_id: string;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Incident } from '#contracts';
-import { incidentsMerge, LATEST_COUNT_MAX } from './latest-first';
+import type { Incident, SemanticLoopEvent } from '#contracts';
+import { incidentsMerge, LATEST_COUNT_MAX, semanticLoopsMerge } from './latest-first';
 
 const incident = (incident_id: string, reactivated_by: string | null = null) =>
   ({ incident_id, reactivated_by }) as Incident;
@@ -20,5 +20,22 @@ describe('latest-first topics', () => {
     expect(next).toHaveLength(LATEST_COUNT_MAX);
     expect(next[0]?.incident_id).toBe('new');
     expect(next.at(-1)?.incident_id).toBe(`old-${LATEST_COUNT_MAX - 2}`);
+  });
+
+  it('keep the alert of a session that loops in words, and its first loop, however much loops elsewhere', () => {
+    const loop = (session_id: string, event_id: string, action = 'alerted') =>
+      ({ session_id, event_id, action }) as SemanticLoopEvent;
+    let data = semanticLoopsMerge.start([
+      loop('quiet', 'second', 'paused'),
+      loop('quiet', 'first', 'hinted'),
+    ]);
+    for (let index = 0; index < 3 * LATEST_COUNT_MAX; index += 1)
+      data = semanticLoopsMerge.apply(data, [
+        loop('noisy', `n-${index}`),
+        loop(`h-${index}`, `h-${index}`, 'hinted'),
+      ]);
+    expect(data.filter(({ session_id }) => session_id === 'quiet')).toHaveLength(2);
+    expect(data.map(({ event_id }) => event_id)).toContain('n-0');
+    expect(data.length).toBeLessThanOrEqual(LATEST_COUNT_MAX + 3);
   });
 });

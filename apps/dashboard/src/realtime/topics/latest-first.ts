@@ -1,12 +1,15 @@
-/** Topics whose events are things with an id: incidents, deliveries and semantic loops, newest first, bounded. */
+/** Topics whose events are things with an id: incidents, deliveries and semantic loops, newest first, bounded: loops by the sessions that have them. */
 import type { AlertDelivery, Incident, SemanticLoopEvent } from '#contracts';
 import type { TopicMerge } from '../topic-merge';
 
 /** Things of one topic kept in memory; older ones can be read again page by page. */
 export const LATEST_COUNT_MAX = 500;
 
-/** An event replaces what has its id, in place, or is new and comes first. */
-function latestFirstMerge<T>(idOf: (thing: T) => string): TopicMerge<readonly T[], T[], T> {
+/** An event replaces what has its id, in place, or is new and comes first. @param cut what stays of more than there is room for */
+function latestFirstMerge<T>(
+  idOf: (thing: T) => string,
+  cut: (things: readonly T[]) => readonly T[] = (things) => things.slice(0, LATEST_COUNT_MAX),
+): TopicMerge<readonly T[], T[], T> {
   return {
     start: (snapshot) => snapshot,
     apply(data, events) {
@@ -16,11 +19,30 @@ function latestFirstMerge<T>(idOf: (thing: T) => string): TopicMerge<readonly T[
         if (at === -1) next.unshift(event);
         else next[at] = event;
       }
-      return next.length > LATEST_COUNT_MAX ? next.slice(0, LATEST_COUNT_MAX) : next;
+      return next.length > LATEST_COUNT_MAX ? cut(next) : next;
     },
   };
 }
 
 export const incidentsMerge = latestFirstMerge<Incident>(({ incident_id }) => incident_id);
 export const deliveriesMerge = latestFirstMerge<AlertDelivery>(({ delivery_id }) => delivery_id);
-export const semanticLoopsMerge = latestFirstMerge<SemanticLoopEvent>(({ event_id }) => event_id);
+export const semanticLoopsMerge = latestFirstMerge<SemanticLoopEvent>(
+  ({ event_id }) => event_id,
+  firstAndLatestOfSessions,
+);
+
+/** Of each session the latest loop that came further than a hint, and its first: an alert stays however much loops elsewhere. */
+function firstAndLatestOfSessions(newestFirst: readonly SemanticLoopEvent[]): readonly SemanticLoopEvent[] {
+  const latest = new Map<string, SemanticLoopEvent>();
+  const first = new Map<string, SemanticLoopEvent>();
+  for (const event of newestFirst) {
+    first.set(event.session_id, event);
+    const isAlert = event.action === 'alerted' || event.action === 'paused';
+    if (isAlert && !latest.has(event.session_id)) latest.set(event.session_id, event);
+  }
+  return newestFirst.filter(
+    (event, place) =>
+      latest.get(event.session_id) === event ||
+      (first.get(event.session_id) === event && (latest.has(event.session_id) || place < LATEST_COUNT_MAX)),
+  );
+}
