@@ -35,6 +35,8 @@ export const LIMITS = {
   jsonDepthMax: 64,
   /** Rows in the snapshot of `gateway:sessions`. */
   listedSessionsMax: 10_000,
+  /** Agents in `GET /v1/agents` and in the snapshot of `gateway:agents`. */
+  listedAgentsMax: 2_000,
   /** Identifiers: trace, session, agent, cluster, parent step. */
   idCharsMax: 256,
   /** `cognition.intent`, `action.tool_call` and other one-line texts. */

@@ -70,7 +70,7 @@ export interface TopicShapes {
   'gateway:incidents': { snapshot: Incident[]; event: Incident };
   /** Snapshot: newest last, at most 200. */
   'gateway:calls': { snapshot: LlmCall[]; event: LlmCall };
-  /** Snapshot: by agent id. */
+  /** Snapshot: by agent id; of more than `listedAgentsMax` those that want somebody, then those that called last. */
   'gateway:agents': { snapshot: AgentView[]; event: AgentView };
   /** Snapshot: the latest 50, newest first. */
   'gateway:deliveries': { snapshot: AlertDelivery[]; event: AlertDelivery };

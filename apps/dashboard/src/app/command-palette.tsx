@@ -6,6 +6,7 @@ import { Bot } from 'lucide-react';
 import { type ReactNode, useMemo, useRef, useState } from 'react';
 import type { AgentView, SessionView } from '#contracts';
 import { useMe } from '../api';
+import { useAgents } from '../features/agents/use-agents';
 import { useStoredMatches } from '../features/session-clusters/use-stored-matches';
 import { useTopic } from '../realtime';
 import { CutMiddle, focusAtOnce, Kbd, StateDot, toast, truncateMiddle, useThrottled } from '../ui';
@@ -220,11 +221,11 @@ function useEarlierMatches(query: string, isListed: boolean) {
 
 /** Agents of the proxy are offered once something is typed: until then they would push the rest out of sight. */
 function useMatchingAgents(query: string): AgentView[] {
-  const { data } = useTopic('gateway:agents');
+  const { agents } = useAgents(useThrottled(query, STORE_EVERY_MS));
   const needle = query.trim().toLowerCase();
   return useMemo(() => {
     if (!needle) return [];
-    const all = [...(data?.values() ?? [])];
+    const all = [...agents.values()];
     return all.filter(({ agent_id }) => agent_id.toLowerCase().includes(needle)).slice(0, AGENTS_SHOWN_MAX);
-  }, [data, needle]);
+  }, [agents, needle]);
 }

@@ -4,8 +4,8 @@ import { SearchX, X } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import { SearchBox } from '../../app/search-box';
 import { useChangeSearch } from '../../app/use-change-search';
-import { NO_AGENTS, useTopic } from '../../realtime';
-import { Button, Callout, EmptyState, formatCount, plural, Select, Skeleton, useThrottled } from '../../ui';
+import { useTopic } from '../../realtime';
+import { Button, Callout, EmptyState, formatCount, Select, Skeleton, useThrottled } from '../../ui';
 import { ProxyOnboarding } from '../onboarding/proxy-onboarding';
 import { AgentsList } from './agents-list';
 import {
@@ -16,6 +16,7 @@ import {
   NO_AGENT_FILTER,
 } from './agents-search';
 import { selectAgents } from './select-agents';
+import { useAgents } from './use-agents';
 
 const route = getRouteApi('/shell/agents');
 /** Values change at once; the order follows at most this often. */
@@ -42,11 +43,13 @@ export function AgentsPage() {
   const change = useChangeSearch<AgentsSearch>();
   const { data, refusal } = useTopic('gateway:agents');
   const [isHeld, setIsHeld] = useState(false);
-  const agents = data ?? NO_AGENTS;
+  const { agents, hasMore, isLooking } = useAgents(search.q);
   const throttled = useThrottled(agents, ORDER_EVERY_MS);
   // The first snapshot is not delayed.
   const forOrder = throttled.size === 0 ? agents : throttled;
   const target = useMemo(() => selectAgents(forOrder.values(), search), [forOrder, search]);
+
+  const countText = `${formatCount(agents.size)}${hasMore ? '+' : ''}`;
 
   if (data?.size === 0 && !isAgentFiltered(search)) {
     return (
@@ -98,8 +101,8 @@ export function AgentsPage() {
         ) : null}
         <p role="status" className="nums ml-auto text-muted text-xs max-md:hidden">
           {target.length === agents.size
-            ? plural(agents.size, 'agent')
-            : `${formatCount(target.length)} of ${formatCount(agents.size)}`}
+            ? `${countText} ${agents.size === 1 ? 'agent' : 'agents'}`
+            : `${formatCount(target.length)} of ${countText}`}
         </p>
       </div>
       {refusal ? (
@@ -107,8 +110,8 @@ export function AgentsPage() {
           Agents cannot be shown: {refusal.detail}
         </Callout>
       ) : null}
-      {data === null && !refusal ? <LoadingAgents /> : null}
-      {data && target.length === 0 ? (
+      {(data === null && !refusal) || (isLooking && target.length === 0) ? <LoadingAgents /> : null}
+      {data && target.length === 0 && !isLooking ? (
         <EmptyState
           icon={<SearchX size={26} aria-hidden="true" />}
           title="No agent matches"

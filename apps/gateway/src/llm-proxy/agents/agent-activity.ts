@@ -166,6 +166,11 @@ export class AgentActivity {
     };
   }
 
+  lastCall(scope: AgentScope): { lastCallMs: number | null; isRefused: boolean } {
+    const { lastCallMs, latestRefusal } = this.#agents.peek(tenantIdOf(scope), scope) ?? NO_ACTIVITY;
+    return { lastCallMs, isRefused: latestRefusal !== null && latestRefusal.at_ms === lastCallMs };
+  }
+
   /** Micro-USD, as far as it is known. */
   spent(scope: AgentScope): BySpan {
     const { hour, ...longer } = this.#sum(scope, ({ costMicroUsd }) => costMicroUsd);

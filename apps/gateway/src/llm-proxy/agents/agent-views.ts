@@ -4,6 +4,7 @@ import {
   type AgentView,
   agentScope,
   type KillSwitchAnswer,
+  LIMITS,
   type LivePublisher,
   splitAgentScope,
   TOPICS,
@@ -11,8 +12,9 @@ import {
 import { type KillSwitchWindows, presetOf } from '#domain/kill-switch';
 import { MINUTE_MS } from '#kernel';
 import type { HeldCalls } from '../calls/held-calls.js';
-import type { AgentActivity } from './agent-activity.js';
+import { type AgentActivity, hasBudget } from './agent-activity.js';
 import type { AgentDirectory } from './agent-directory.js';
+import { type AgentInBrief, agentsToShow, isNear } from './agents-to-show.js';
 import type { SplitAgents } from './split-agents.js';
 import { agentOfWindow } from './window-key.js';
 
@@ -20,9 +22,6 @@ import { agentOfWindow } from './window-key.js';
 const PUBLISH_INTERVAL_MS = 1_000;
 /** How long an agent that calls no more is shown with the figures of when it did. */
 const FADE_INTERVAL_MS = MINUTE_MS;
-/** Agents in a listing, and of those that were shown how many are looked after while their figures fade; the first gives way. */
-const LIST_COUNT_MAX = 2_000;
-
 export interface AgentViewsParts {
   agents: AgentDirectory;
   activity: AgentActivity;
@@ -35,7 +34,7 @@ export interface AgentViewsParts {
 export class AgentViews {
   readonly #parts: AgentViewsParts;
   readonly #changed = new Set<AgentScope>();
-  /** Figures that time alone changes, as they were shown last. */
+  /** Figures that time alone changes, as they were shown last; of too many the first gives way. */
   readonly #shown = new Map<AgentScope, string>();
   #timers: NodeJS.Timeout[] = [];
 
@@ -71,19 +70,45 @@ export class AgentViews {
     }
   }
 
-  /** By agent id. */
-  list(tenantId: string): AgentView[] {
+  /** By agent id; of too many, what wants somebody stays. @param q found in their ids, whatever the case */
+  list(tenantId: string, q = ''): AgentView[] {
     const { agents, activity } = this.#parts;
     const scores = this.#scores();
+    const needle = q.trim().toLowerCase();
     const ids = new Set([...agents.known(tenantId), ...activity.known(tenantId)]);
-    return [...ids]
-      .sort()
-      .slice(0, LIST_COUNT_MAX)
-      .map((id) => {
-        const view = this.#view(tenantId, id, scores);
-        this.#noteShown(agentScope(tenantId, id), view, false);
-        return view;
-      });
+    const found = [...ids].filter((id) => id.toLowerCase().includes(needle));
+    const { listedAgentsMax } = LIMITS;
+    const shown =
+      found.length <= listedAgentsMax
+        ? found.sort()
+        : agentsToShow(
+            found.map((id) => this.#brief(tenantId, id, scores)),
+            listedAgentsMax,
+          );
+    return shown.map((id) => {
+      const view = this.#view(tenantId, id, scores);
+      this.#noteShown(agentScope(tenantId, id), view, false);
+      return view;
+    });
+  }
+
+  #brief(tenantId: string, agent_id: string, scores: ReadonlyMap<string, number>): AgentInBrief {
+    const { agents, activity, held } = this.#parts;
+    const scope = agentScope(tenantId, agent_id);
+    const policy = agents.policy(scope);
+    const { enabled, threshold } = agents.killSwitch(scope);
+    const { lastCallMs, isRefused } = activity.lastCall(scope);
+    const budgets = hasBudget(policy) ? activity.budgets(scope, policy) : [];
+    return {
+      agent_id,
+      waits: agents.openIncidentId(scope) !== null || held.of(tenantId, { agentId: agent_id }).length > 0,
+      isActive: policy.active,
+      isWarned:
+        isRefused ||
+        budgets.some(({ spent_usd, budget_usd }) => isNear(spent_usd, budget_usd)) ||
+        (enabled && isNear(scores.get(scope) ?? 0, threshold)),
+      lastCallMs,
+    };
   }
 
   /** Exactly those that are in `list`, whatever its bound. */
@@ -138,7 +163,8 @@ export class AgentViews {
     this.#shown.delete(scope);
     if (hasFaded(view)) return;
     this.#shown.set(scope, fadingFigures(view));
-    if (this.#shown.size > LIST_COUNT_MAX) this.#shown.delete(this.#shown.keys().next().value as AgentScope);
+    if (this.#shown.size > LIMITS.listedAgentsMax)
+      this.#shown.delete(this.#shown.keys().next().value as AgentScope);
   }
 
   #send(scope: AgentScope, view: AgentView): void {

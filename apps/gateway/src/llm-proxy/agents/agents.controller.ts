@@ -1,5 +1,6 @@
 /** Agents of the proxy: what they may do, what they spend, and their kill switch. */
-import { Body, Controller, Get, HttpCode, Param, Patch, Post } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
+import { z } from 'zod';
 import {
   AGENT_ID,
   AGENT_ID_WORDS,
@@ -19,14 +20,18 @@ import { parseFields } from '../../errors/field-errors.js';
 import { LlmProxyArea } from '../llm-proxy.area.js';
 import { deactivateBodySchema } from './agent-bodies.js';
 
+export const agentsQuery = z.object({
+  q: z.string().max(LIMITS.idCharsMax).optional().describe('Found in the agent id, whatever the case.'),
+});
+
 @Controller('v1/agents')
 export class AgentsController {
   constructor(private readonly proxy: LlmProxyArea) {}
 
   @Get()
   @Requires('observe')
-  list(@Principal() { tenant_id }: OperatorPrincipal): { items: AgentView[] } {
-    return { items: this.proxy.views.list(tenant_id) };
+  list(@Principal() { tenant_id }: OperatorPrincipal, @Query() query: unknown): { items: AgentView[] } {
+    return { items: this.proxy.views.list(tenant_id, parseFields(agentsQuery, query).q) };
   }
 
   @Get(':agent_id')

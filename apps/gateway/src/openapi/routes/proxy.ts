@@ -15,6 +15,7 @@ import {
   upstreamSchema,
 } from '#contracts';
 import { deactivateBodySchema } from '../../llm-proxy/agents/agent-bodies.js';
+import { agentsQuery } from '../../llm-proxy/agents/agents.controller.js';
 import { callsQuery, heldQuery, incidentsQuery, spendQuery } from '../../llm-proxy/calls/calls.controller.js';
 import { loopsQuery } from '../../semantic-loop/semantic-loops.controller.js';
 import type { Route } from '../route.js';
@@ -35,8 +36,10 @@ export const PROXY_ROUTES: readonly Route[] = [
     tag: 'Agents',
     summary: 'List agents',
     description:
-      'Those that made proxied calls or have settings of their own: policy, spend, kill switch, what they do now.',
+      'Those that made proxied calls or have settings of their own: policy, spend, kill switch, what they do now. At most 2,000: of ' +
+      'more, those that want somebody (stopped, held, refused, near a limit), then those that called last.',
     caller: 'observe',
+    query: agentsQuery,
     answers: { 200: { description: 'By agent id.', schema: lists.agents } },
   },
   {
