@@ -14,14 +14,14 @@ const EARLIER = 'ticket-of-last-week';
 startOneGateway();
 launchOneBrowser();
 
-const step = (session_id: string) =>
+const step = (session_id: string, agent_id = 'refund-clerk') =>
   buildDecisionLog({
     meta: { trace_id: session_id, session_id, timestamp: new Date().toISOString() },
-    identity: { agent_id: 'refund-clerk' },
+    identity: { agent_id },
   } as never);
 
 test('a session that has left the live list is found by a search, and opens', async () => {
-  await gateway.ingest(step(EARLIER));
+  await gateway.ingest(step(EARLIER, 'clerk-of-last-week'));
   for (let from = 0; from < LISTED_COUNT; from += BATCH_COUNT) {
     const batch = Array.from({ length: BATCH_COUNT }, (_, at) => step(`since-${from + at}`));
     expect((await gateway.ingest(batch)).status).toBe(202);
@@ -47,6 +47,9 @@ test('a session that has left the live list is found by a search, and opens', as
   await found.click();
   await page.waitForURL(`**/sessions/${EARLIER}`);
   await page.getByTestId('step-row').waitFor();
+  await page.goto(`${gateway.url}/?agent=clerk-of-last-week`);
+  await page.getByText('No session matches').waitFor();
+  await found.filter({ hasText: EARLIER }).waitFor();
   await gateway.ingest(step('ticket-of-this-week'));
   await page.goto(`${gateway.url}/`);
   await page.getByText(/^10,00\d of 10,002 sessions$/).waitFor();

@@ -4,7 +4,7 @@ import { CutMiddle, RelativeTime, truncateMiddle } from '../../ui';
 import { type StoredFilter, useStoredMatches } from './use-stored-matches';
 
 export function StoredMatches(filter: StoredFilter) {
-  const { found } = useStoredMatches(filter);
+  const { found, hasMore } = useStoredMatches(filter);
   if (found.length === 0) return null;
   return (
     <section aria-label="Earlier sessions" className="mt-4 w-full max-w-md text-left">
@@ -29,6 +29,7 @@ export function StoredMatches(filter: StoredFilter) {
           </li>
         ))}
       </ul>
+      {hasMore ? <p className="mt-1 text-xs">There are more: narrow the search to find others.</p> : null}
     </section>
   );
 }

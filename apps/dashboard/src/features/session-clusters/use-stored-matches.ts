@@ -15,23 +15,29 @@ const NONE_LISTED: SessionsData = new Map();
 export interface StoredMatches {
   /** Latest first; those that are listed were left out by another filter, and are not among them. */
   found: readonly SessionView[];
+  /** There are others that match. */
+  hasMore: boolean;
   isLooking: boolean;
 }
 
-export type StoredFilter = { [K in 'q' | 'severity' | 'agent']?: ListSearch[K] | undefined };
+export type StoredFilter = {
+  [K in 'q' | 'severity' | 'agent' | 'ended' | 'control']?: ListSearch[K] | undefined;
+};
 
-/** Without words nothing is asked for. */
-export function useStoredMatches({ q, severity, agent }: StoredFilter): StoredMatches {
+/** Nothing is asked for where nothing narrows the list, or only how sessions are controlled, which the store does not look for. */
+export function useStoredMatches({ q, severity, agent, ended, control }: StoredFilter): StoredMatches {
   const listed = useTopic('gateway:sessions').data ?? NONE_LISTED;
-  const filter = { q, severity, agent_id: agent };
+  const filter = { q, severity, agent_id: agent, ended: ended && String(ended === 'ended') };
+  const isNarrowed = severity !== undefined || agent !== undefined || ended !== undefined;
   const { data, isLoading } = useQuery({
     queryKey: ['sessions-stored', filter],
     queryFn: ({ signal }) =>
       api.get<Page<SessionView>>('/v1/sessions', { ...filter, limit: SHOWN_MAX }, signal),
-    enabled: q !== undefined,
+    enabled: q !== undefined || (isNarrowed && control === undefined),
   });
   return {
     found: data?.items.filter(({ session_id }) => !listed.has(session_id)) ?? [],
+    hasMore: Boolean(data?.next_cursor),
     isLooking: isLoading,
   };
 }
