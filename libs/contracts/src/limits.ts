@@ -37,6 +37,10 @@ export const LIMITS = {
   listedSessionsMax: 10_000,
   /** Agents in `GET /v1/agents` and in the snapshot of `gateway:agents`. */
   listedAgentsMax: 2_000,
+  /** Audit entries in the snapshot of a session's topic. */
+  sessionAuditEntriesMax: 100,
+  /** Lines of `GET /v1/spend`. */
+  spendLinesMax: 1_000,
   /** Identifiers: trace, session, agent, cluster, parent step. */
   idCharsMax: 256,
   /** `cognition.intent`, `action.tool_call` and other one-line texts. */

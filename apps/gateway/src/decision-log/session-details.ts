@@ -2,6 +2,7 @@
 import {
   type DecisionStore,
   type EntropyTuple,
+  LIMITS,
   type ProxyStore,
   type SessionDetail,
   type SessionKey,
@@ -16,7 +17,6 @@ import type { SessionRegistry } from './session-registry.js';
 const STEPS_SHOWN = 200;
 /** The oldest; how many there are is said by `session.control.held_count`. */
 const HELD_SHOWN = 200;
-const AUDIT_ENTRIES_SHOWN = 100;
 const SEMANTIC_LOOPS_SHOWN = 50;
 
 export class SessionDetails {
@@ -37,7 +37,7 @@ export class SessionDetails {
       this.store.steps({ tenant_id, session_id, limit: STEPS_SHOWN }),
       this.store.heldSteps(tenant_id, session_id, HELD_SHOWN),
       this.store.alertGroup(tenant_id, session_id),
-      this.store.audit({ tenant_id, session_id, limit: AUDIT_ENTRIES_SHOWN }),
+      this.store.audit({ tenant_id, session_id, limit: LIMITS.sessionAuditEntriesMax }),
       this.proxyStore.semanticLoops({ tenant_id, session_id, limit: SEMANTIC_LOOPS_SHOWN }),
     ]);
     return {

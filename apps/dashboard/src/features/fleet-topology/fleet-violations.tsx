@@ -2,7 +2,7 @@
 import { Link } from '@tanstack/react-router';
 import { ShieldCheck } from 'lucide-react';
 import { useTopic } from '../../realtime';
-import { Badge, EmptyState, formatCount, Panel, Skeleton } from '../../ui';
+import { Badge, EmptyState, Panel, Skeleton } from '../../ui';
 import { ViolationRow } from '../decision-stream/violation-row';
 
 const ROWS_MAX = 50;
@@ -13,7 +13,11 @@ export function FleetViolations({ className }: { className?: string }) {
   return (
     <Panel
       title="Violations"
-      aside={data && data.length > 0 ? <Badge tone="warning">{formatCount(data.length)}</Badge> : null}
+      aside={
+        data && data.length > 0 ? (
+          <Badge tone="warning">{data.length > ROWS_MAX ? `${ROWS_MAX}+` : data.length}</Badge>
+        ) : null
+      }
       actions={
         <Link
           to="/stream"
@@ -35,9 +39,9 @@ export function FleetViolations({ className }: { className?: string }) {
         <EmptyState
           className="!py-8"
           icon={<ShieldCheck size={22} aria-hidden="true" />}
-          title="Every message fits the schema"
+          title="No message refused of late"
         >
-          Refused messages show here, without their content.
+          Refused messages show here as they come, without their content. Earlier ones are in the history.
         </EmptyState>
       ) : (
         <ul>

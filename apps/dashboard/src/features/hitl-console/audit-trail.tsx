@@ -1,5 +1,5 @@
 /** Who did what to this session: the append-only audit, newest first. */
-import type { AuditEntry } from '#contracts';
+import { type AuditEntry, LIMITS } from '#contracts';
 import { Badge, Panel, RelativeTime } from '../../ui';
 import { reasonText } from './control-texts';
 
@@ -27,8 +27,18 @@ function gist({ detail }: AuditEntry): string | null {
 }
 
 export function AuditTrail({ entries }: { entries: readonly AuditEntry[] }) {
+  const hasMore = entries.length >= LIMITS.sessionAuditEntriesMax;
   return (
-    <Panel title="Audit" aside={<Badge>{entries.length}</Badge>} bodyClassName="">
+    <Panel
+      title="Audit"
+      aside={
+        <Badge>
+          {entries.length}
+          {hasMore ? '+' : ''}
+        </Badge>
+      }
+      bodyClassName=""
+    >
       {entries.length === 0 ? (
         <p className="p-3 text-muted text-xs">Nobody has touched this session.</p>
       ) : (
@@ -43,6 +53,11 @@ export function AuditTrail({ entries }: { entries: readonly AuditEntry[] }) {
               <AuditLine key={entry.seq} entry={entry} />
             ))}
           </ol>
+          {hasMore ? (
+            <p className="px-3 py-2 text-muted text-xs">
+              The latest {entries.length}. What was done before is in the audit of the settings.
+            </p>
+          ) : null}
         </section>
       )}
     </Panel>

@@ -1,8 +1,8 @@
 /** Proxied calls that hang because the session is stopped: how many, and since when. Draws nothing when none does. */
 import { useQuery } from '@tanstack/react-query';
-import type { HeldCall, SessionView } from '#contracts';
+import { type HeldCall, LIMITS, type SessionView } from '#contracts';
 import { api } from '../../api';
-import { Badge, Panel, plural, RelativeTime, truncateMiddle } from '../../ui';
+import { Badge, Panel, RelativeTime, truncateMiddle } from '../../ui';
 import { isStoppedState } from './control-texts';
 
 /** Calls come and go within their hold, and no topic says so. */
@@ -23,15 +23,17 @@ export function HeldCalls({ session }: { session: SessionView }) {
   const calls = [...data].sort((a, b) => a.since_ms - b.since_ms);
   const [oldest] = calls;
   const isOne = calls.length === 1;
+  const hasMore = calls.length >= LIMITS.pageRowsMax;
+  const countText = `${calls.length}${hasMore ? '+' : ''}`;
   return (
     <Panel
       title="Held calls"
-      aside={<Badge tone="paused">{calls.length}</Badge>}
+      aside={<Badge tone="paused">{countText}</Badge>}
       bodyClassName=""
       className="border-paused-line"
     >
       <p data-testid="held-calls" className="border-line border-b px-3 py-2 text-muted text-xs">
-        {plural(calls.length, 'LLM call hangs', 'LLM calls hang')} in the proxy
+        {countText} {isOne ? 'LLM call hangs' : 'LLM calls hang'} in the proxy
         {oldest ? (
           <>
             ; {isOne ? 'it' : 'the first'} came <RelativeTime atMs={oldest.since_ms} />
@@ -57,7 +59,10 @@ export function HeldCalls({ session }: { session: SessionView }) {
         ))}
       </ul>
       {calls.length > SHOWN_MAX ? (
-        <p className="px-3 py-1.5 text-muted text-xs">and {calls.length - SHOWN_MAX} more</p>
+        <p className="px-3 py-1.5 text-muted text-xs">
+          and {calls.length - SHOWN_MAX}
+          {hasMore ? '+' : ''} more
+        </p>
       ) : null}
     </Panel>
   );
