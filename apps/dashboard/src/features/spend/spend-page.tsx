@@ -100,7 +100,7 @@ export function SpendPage() {
                 their sessions.
               </EmptyState>
             ) : (
-              <SpendTable by={by} lines={grouped.data} onFilter={change} />
+              <SpendTable by={by} lines={grouped.data} totals={totals} onFilter={change} />
             )}
           </Panel>
         </div>

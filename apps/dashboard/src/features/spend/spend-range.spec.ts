@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { SpendLine } from '#contracts';
-import { bucketLabel, orderLines, seriesOf, spanOf, totalsOf } from './spend-range';
+import { LIMITS, type SpendLine } from '#contracts';
+import { bucketLabel, orderLines, othersOf, seriesOf, spanOf, totalsOf } from './spend-range';
 import { parseSpendSearch } from './spend-search';
 
 const NOW = Date.UTC(2026, 0, 31, 14, 20);
@@ -69,6 +69,14 @@ describe('lines', () => {
   it('add up, unknown costs apart', () => {
     const total = totalsOf([line('a', 1), line('b', 2, { unpriced_call_count: 3, call_count: 4 })]);
     expect(total).toMatchObject({ cost_usd: 3, call_count: 5, input_tokens: 20, unpriced_call_count: 3 });
+  });
+
+  it('are said of the others together, where there are more lines than a table takes', () => {
+    const lines = Array.from({ length: LIMITS.spendLinesMax }, (_, at) => line(`agent-${at}`, 1));
+    const whole = totalsOf([...lines, line('other', 3, { call_count: 7 })]);
+    expect(othersOf(whole, lines)).toEqual({ call_count: 7, cost_usd: 3 });
+    expect(othersOf(totalsOf([]), lines)).toEqual({ call_count: 0, cost_usd: 0 });
+    expect(othersOf(whole, lines.slice(1))).toBe(null);
   });
 
   it('are ordered by cost, days by date', () => {

@@ -1,5 +1,5 @@
 /** From the address to a span of time, and the buckets drawn over it. Pure. */
-import type { SpendLine } from '#contracts';
+import { LIMITS, type SpendLine } from '#contracts';
 import { DAY_MS, HOUR_MS } from '#kernel/duration';
 import type { SpendRange, SpendSearch } from './spend-search';
 
@@ -84,6 +84,22 @@ export function totalsOf(lines: readonly SpendLine[]): SpendTotals {
     for (const name of Object.keys(total) as (keyof SpendTotals)[]) total[name] += line[name];
   }
   return total;
+}
+
+/**
+ * What the lines leave out of the whole, where there are more than a table takes; null where it takes all of them. The two were
+ * read one after the other: never below 0.
+ */
+export function othersOf(
+  whole: SpendTotals,
+  lines: readonly SpendLine[],
+): Pick<SpendTotals, 'call_count' | 'cost_usd'> | null {
+  if (lines.length < LIMITS.spendLinesMax) return null;
+  const listed = totalsOf(lines);
+  return {
+    call_count: Math.max(0, whole.call_count - listed.call_count),
+    cost_usd: Math.max(0, whole.cost_usd - listed.cost_usd),
+  };
 }
 
 /** Most expensive first; equals by calls. Days newest first. */

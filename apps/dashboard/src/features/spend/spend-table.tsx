@@ -5,6 +5,7 @@ import type { SpendLine } from '#contracts';
 import {
   CutMiddle,
   cx,
+  formatCost,
   formatCount,
   formatPartialCost,
   formatShare,
@@ -14,7 +15,7 @@ import {
   Td,
   Th,
 } from '../../ui';
-import { bucketLabel, orderLines, totalsOf } from './spend-range';
+import { bucketLabel, orderLines, othersOf, type SpendTotals, totalsOf } from './spend-range';
 import type { SpendSearch, SpendTable as SpendTableBy } from './spend-search';
 
 const KEY_HEADS: Record<SpendTableBy, string> = { agent: 'Agent', model: 'Model', day: 'Day, UTC' };
@@ -22,11 +23,14 @@ const KEY_HEADS: Record<SpendTableBy, string> = { agent: 'Agent', model: 'Model'
 interface SpendTableProps {
   by: SpendTableBy;
   lines: readonly SpendLine[];
+  /** Of all there is, also of what has no line of its own. */
+  totals: SpendTotals;
   onFilter: (change: Pick<SpendSearch, 'agent' | 'model'>) => void;
 }
 
-export function SpendTable({ by, lines, onFilter }: SpendTableProps) {
-  const { cost_usd: whole } = totalsOf(lines);
+export function SpendTable({ by, lines, totals, onFilter }: SpendTableProps) {
+  const others = othersOf(totals, lines);
+  const whole = totalsOf(lines).cost_usd + (others?.cost_usd ?? 0);
   return (
     <Table className="nums text-xs">
       <thead>
@@ -67,6 +71,17 @@ export function SpendTable({ by, lines, onFilter }: SpendTableProps) {
             </Td>
           </tr>
         ))}
+        {others === null ? null : (
+          <tr data-testid="spend-others" className="text-muted">
+            <Td>All others</Td>
+            <Td className="max-md:hidden">
+              <Share share={whole > 0 ? others.cost_usd / whole : 0} />
+            </Td>
+            <Td className="text-right font-medium">{formatCost(others.cost_usd)}</Td>
+            <Td className="text-right">{formatCount(others.call_count)}</Td>
+            <Td className="max-md:hidden" colSpan={3} />
+          </tr>
+        )}
       </tbody>
     </Table>
   );

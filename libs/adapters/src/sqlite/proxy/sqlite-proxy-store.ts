@@ -11,6 +11,7 @@ import {
   INCIDENTS_READ_CHARS_MAX,
   type Incident,
   type IncidentFilter,
+  LIMITS,
   type LlmCall,
   type Page,
   type PageQuery,
@@ -26,8 +27,6 @@ import type { SqliteDatabase } from '../sqlite-database.js';
 import { callBatch, toCall } from './call-batch.js';
 import { NANO_USD_PER_USD, type RawBody, type RawIncident, type RawSpend } from './proxy-protocol.js';
 import { hourOf } from './spend-sums.js';
-
-const SPEND_LINES_MAX = 1_000;
 
 export class SqliteProxyStore implements ProxyStore {
   readonly #database: SqliteDatabase;
@@ -78,7 +77,7 @@ export class SqliteProxyStore implements ProxyStore {
       toMs: query.to_ms,
       agentId: query.agent_id,
       model: query.model,
-      limit: SPEND_LINES_MAX,
+      limit: LIMITS.spendLinesMax,
     });
     const lines = rows.map(toSpendLine);
     return query.group === 'day' || query.group === 'hour' ? lines.reverse() : lines;
