@@ -60,6 +60,7 @@ describe('the board of open semantic alerts', () => {
     for (const id of ['a', 'b', 'c', 'd']) raise(id);
     expect(board.open('few')).toHaveLength(1);
     expect(board.open('t').map(({ session_id }) => session_id)).toEqual(['c', 'd']);
+    expect(board.evictedCount).toBe(2);
   });
 
   it('finds again after a restart what loops now, and what is stopped however long ago', async () => {

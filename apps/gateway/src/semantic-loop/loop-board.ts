@@ -42,6 +42,11 @@ export class LoopBoard {
     this.#alerts = new FairLru({ countMax: sessionCountMax, idleMs: Number.POSITIVE_INFINITY, clock });
   }
 
+  /** Alerts forgotten because there was no room. */
+  get evictedCount(): number {
+    return this.#alerts.evicted.capacity;
+  }
+
   /** One loop; without effect where it only was hinted at. */
   raise(tenantId: string, event: SemanticLoopEvent): void {
     if (event.action !== 'alerted' && event.action !== 'paused') return;

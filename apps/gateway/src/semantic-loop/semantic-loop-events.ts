@@ -34,6 +34,7 @@ const LATENCY_BOUNDS_MS = [0.5, 1, 2, 5, 10, 20, 30, 50, 100, 250];
 export interface SemanticLoopGauges {
   ladderSessions: () => number;
   ladderEvicted: () => number;
+  alertsEvicted: () => number;
   isSidecarReady: () => boolean;
   sidecarRestarts: () => number;
 }
@@ -93,6 +94,11 @@ export class SemanticLoopEvents {
       });
     gauge('semantic_loop_sessions', 'Sessions with a semantic loop in memory.', gauges.ladderSessions);
     gauge('semantic_loop_sessions_evicted', 'Of those, forgotten for want of room.', gauges.ladderEvicted);
+    gauge(
+      'semantic_loop_alerts_evicted',
+      'Open alerts of semantic loops, forgotten for want of room.',
+      gauges.alertsEvicted,
+    );
     gauge('embedding_sidecar_ready', 'The embedding sidecar answers: 1 or 0.', () =>
       gauges.isSidecarReady() ? 1 : 0,
     );

@@ -76,6 +76,7 @@ export class SemanticLoopArea {
     this.events = new SemanticLoopEvents(steadyClock, parts.logger, parts.metrics, {
       ladderSessions: () => ladder.sessionCount,
       ladderEvicted: () => ladder.evictedCount,
+      alertsEvicted: () => this.#board.evictedCount,
       isSidecarReady: () => this.embedding.isReady,
       sidecarRestarts: () => this.#process?.state.restart_count ?? 0,
     });
