@@ -101,3 +101,16 @@ it('goes on where the build that it waits for is killed', async () => {
   writeFileSync(inCheckout('finish'), '');
   expect(await second.exited).toBe(0);
 });
+
+it.each(['build-if-stale', 'build'] as const)(
+  'says, as %s, what to do where npm left SQLite out',
+  async (script) => {
+    for (const name of ['better-sqlite3', 'better-sqlite3-13'])
+      rmSync(inCheckout(`node_modules/${name}`), { force: true });
+    const { exited, output } = build(script);
+    expect(await exited).toBe(1);
+    expect(output()).toMatch(
+      /^the package better-sqlite3\S* is missing: run "npm ci" .* Node 22\.14 or newer, or with python3/,
+    );
+  },
+);

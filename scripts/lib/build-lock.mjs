@@ -11,6 +11,20 @@ const lookEveryMs = 200;
 /** As sqlite-library.ts chooses it, which is not built yet. */
 const sqlitePackage = Number(process.versions.napi) >= 10 ? 'better-sqlite3-13' : 'better-sqlite3';
 
+/** As sqlite-library.ts loads it, and says the same where it is missing. */
+function loadSqlite() {
+  try {
+    return createRequire(import.meta.url)(sqlitePackage);
+  } catch (error) {
+    if (/** @type {{ code?: string }} */ (error).code !== 'MODULE_NOT_FOUND') throw error;
+    throw new Error(
+      `the package ${sqlitePackage} is missing: run "npm ci" without leaving out optional packages, ` +
+        'with Node 22.14 or newer, or with python3, make and g++ at hand to compile it',
+      { cause: error },
+    );
+  }
+}
+
 /**
  * Waits as long as another process has it.
  *
@@ -19,7 +33,7 @@ const sqlitePackage = Number(process.versions.napi) >= 10 ? 'better-sqlite3-13' 
  * @returns {Promise<{ hasWaited: boolean, release: () => void }>}
  */
 export async function lockBuild(file, onWait) {
-  const SQLite = createRequire(import.meta.url)(sqlitePackage);
+  const SQLite = loadSqlite();
   mkdirSync(dirname(file), { recursive: true });
   const hold = new SQLite(file, { timeout: 0 });
   for (let hasWaited = false; ; hasWaited = true) {
