@@ -81,9 +81,42 @@ it.each(['store_busy', 'store_full'] as const)(
 
 it('drops what a store that has no room for long leaves no place for, and what is left at the end', async () => {
   const { log, dropped } = logOn(() => Promise.reject(new ObservatoryError('store_full')));
-  for (let at = 0; at < 20_005; at += 1) log.add('t', call(`c-${at}`));
+  for (let at = 0; at < 20_005; at += 1) log.add(at % 2 === 0 ? 't' : 'u', call(`c-${at}`));
   await log.flush();
   expect([log.waitingCount, ...dropped]).toEqual([20_000, 5]);
   await log.close();
   expect([log.waitingCount, ...dropped]).toEqual([0, 5, 20_000]);
+});
+
+it('shows the latest calls of each tenant live, however many another one has among them', async () => {
+  const shown: string[] = [];
+  const log = new CallLog({
+    store: { appendCalls: async (rows) => rows.map((_, at) => at + 1) },
+    live: {
+      publish: (tenantId, _, published) => void shown.push(`${tenantId} ${(published as LlmCall).call_id}`),
+    },
+    onDropped: () => {},
+  });
+  log.add('quiet', call('first'));
+  for (let at = 0; at < 100; at += 1) log.add('loud', call(`c-${at}`));
+  await log.flush();
+  expect(shown).toHaveLength(21);
+  expect(shown).toEqual(expect.arrayContaining(['quiet first', 'loud c-80', 'loud c-99']));
+});
+
+it('drops of a tenant that has half of the places, and never what another has', async () => {
+  const written: string[] = [];
+  let isFull = true;
+  const { log, dropped } = logOn(async (rows) => {
+    if (isFull) throw new ObservatoryError('store_busy');
+    written.push(...rows.map((row) => row.tenant_id));
+    return rows.map((_, at) => at + 1);
+  });
+  for (let at = 0; at < 30_000; at += 1) log.add('loud', call(`c-${at}`));
+  log.add('quiet', call('last'));
+  isFull = false;
+  await log.flush();
+  expect(written).toContain('quiet');
+  await log.close();
+  expect(dropped).toEqual([20_000]);
 });

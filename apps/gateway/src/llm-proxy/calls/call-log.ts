@@ -10,6 +10,7 @@ import {
   type ProxyStore,
   TOPICS,
 } from '#contracts';
+import { FairShare } from '../../fair-share.js';
 
 const FLUSH_INTERVAL_MS = 100;
 /** After a refusal. */
@@ -18,9 +19,9 @@ const RETRY_INTERVAL_MS = 1_000;
 const LAST_ATTEMPTS = 10;
 /** Written in one go. */
 const BATCH_COUNT_MAX = 1_000;
-/** Waiting for the store; more are dropped. */
+/** Waiting for the store, half of them of one tenant; more are dropped. */
 const WAITING_COUNT_MAX = 20_000;
-/** Of one batch, shown live: a page that shows hundreds a second shows nothing. The list reads the rest. */
+/** Of one batch and tenant, shown live: a page that shows hundreds a second shows nothing. The list reads the rest. */
 const LIVE_COUNT_MAX = 20;
 
 export interface CallLogParts {
@@ -32,6 +33,8 @@ export interface CallLogParts {
 export class CallLog {
   readonly #parts: CallLogParts;
   #waiting: CallRow[] = [];
+  /** Taken until a call is written, or given up. */
+  readonly #room = new FairShare({ max: WAITING_COUNT_MAX, onFull: () => (this.#untoldCount += 1) });
   /** Dropped since it was last told: told once a write, for there may be hundreds a second. */
   #untoldCount = 0;
   #timer: NodeJS.Timeout | null = null;
@@ -48,8 +51,8 @@ export class CallLog {
 
   /** @param spentAtMs as `CallRow.spent_at_ms` */
   add(tenantId: string, call: LlmCall, spentAtMs?: number): void {
-    if (this.#waiting.length >= WAITING_COUNT_MAX) this.#untoldCount += 1;
-    else this.#waiting.push({ tenant_id: tenantId, call, spent_at_ms: spentAtMs });
+    if (this.#room.take(tenantId, 1))
+      this.#waiting.push({ tenant_id: tenantId, call, spent_at_ms: spentAtMs });
     this.#flushIn(FLUSH_INTERVAL_MS);
   }
 
@@ -94,17 +97,26 @@ export class CallLog {
       rows.forEach(({ call }, at) => {
         call.seq = seqs[at] ?? 0;
       });
-      for (const { tenant_id, call } of rows.slice(-LIVE_COUNT_MAX))
+      this.#leave(rows);
+      for (const { tenant_id, call } of latestOfEach(rows))
         this.#parts.live.publish(tenant_id, TOPICS.calls, call);
       return true;
     } catch (error) {
       const waits = hasNoRoomYet(error);
-      if (waits) this.#waiting = [...rows, ...this.#waiting];
-      this.#untoldCount += waits ? this.#waiting.splice(WAITING_COUNT_MAX).length : rows.length;
+      if (waits) {
+        this.#waiting = [...rows, ...this.#waiting];
+        this.#flushIn(RETRY_INTERVAL_MS);
+      } else {
+        this.#leave(rows);
+        this.#untoldCount += rows.length;
+      }
       this.#tellDropped(error);
-      if (waits) this.#flushIn(RETRY_INTERVAL_MS);
       return !waits;
     }
+  }
+
+  #leave(rows: readonly CallRow[]): void {
+    for (const { tenant_id } of rows) this.#room.giveBack(tenant_id, 1);
   }
 
   #tellDropped(error: unknown): void {
@@ -115,3 +127,14 @@ export class CallLog {
 
 const hasNoRoomYet = (error: unknown): boolean =>
   error instanceof ObservatoryError && (error.code === 'store_busy' || error.code === 'store_full');
+
+/** Of every tenant the latest that are shown, in their order. */
+function latestOfEach(rows: readonly CallRow[]): CallRow[] {
+  const counts = new Map<string, number>();
+  const isLatest = ({ tenant_id }: CallRow) => {
+    const count = (counts.get(tenant_id) ?? 0) + 1;
+    counts.set(tenant_id, count);
+    return count <= LIVE_COUNT_MAX;
+  };
+  return rows.toReversed().filter(isLatest).reverse();
+}
