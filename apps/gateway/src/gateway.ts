@@ -143,7 +143,8 @@ async function assemble(
   const hub = app.get(LiveHub);
   const store = app.get<DecisionStore>(STORE);
   const drain = app.get<Drain>(DRAIN);
-  const refusal = (): IngestRefusal | null => (drain.isDraining ? 'draining' : store.refusal());
+  const refusal = (tenantId: string): IngestRefusal | null =>
+    drain.isDraining ? 'draining' : store.refusal(tenantId);
 
   for (const warning of app.get<RuntimeConfigStore>(RUNTIME_CONFIG).effective().warnings)
     logger.warn({ event: 'setting_unusable' }, warning);

@@ -713,7 +713,7 @@ export function describeDecisionStore(name: string, makePlace: () => Promise<Sto
       expect(store.queuedCount).toBe(2);
       await write;
       expect(store.queuedCount).toBe(0);
-      expect(store.refusal()).toBeNull();
+      expect(store.refusal('default')).toBeNull();
     });
   });
 }

@@ -41,7 +41,7 @@ export interface AgentSocketsParts {
   /** Asked again of who was let in, whenever a key is revoked. */
   isInForce: (principal: AgentPrincipal) => boolean;
   interceptor: SchemaInterceptor;
-  refusal: () => IngestRefusal | null;
+  refusal: (tenantId: string) => IngestRefusal | null;
   rate: IngestRate;
   /** Of all messages from their reading to their answers, as of the bodies that come over HTTP. */
   bodyBytes: FairShare;
@@ -99,9 +99,9 @@ export class AgentSockets {
   }
 
   async #ingest(socket: AgentSocket, heard: HeardSessions, body: unknown): Promise<unknown> {
-    const refusal = this.#parts.refusal();
-    if (refusal !== null) throw new ObservatoryError(refusal);
     const { tenant_id, key_id } = socket.data.principal;
+    const refusal = this.#parts.refusal(tenant_id);
+    if (refusal !== null) throw new ObservatoryError(refusal);
     this.#parts.rate.check(key_id);
     const values: unknown[] = Array.isArray(body) ? body : [body];
     requireBatchSize(values.length);

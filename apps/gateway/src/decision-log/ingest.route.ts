@@ -41,7 +41,7 @@ export interface IngestRouteParts {
   senders: KnownSenders;
   interceptor: SchemaInterceptor;
   /** Why nothing can be stored right now, or null. */
-  refusal: () => IngestRefusal | null;
+  refusal: (tenantId: string) => IngestRefusal | null;
   rate: IngestRate;
   limits: BodyLimits;
   /** Of all bodies from their reading to their answers: a small one may inflate to many bytes, and then never end. */
@@ -119,7 +119,7 @@ async function ingest(parts: IngestRouteParts, asked: Asked, read: ReadBody): Pr
     if (principal === null) throw new ObservatoryError('unauthorized', AGENT_KEY_WANTED);
     tenantId = principal.tenant_id;
     const format = bodyFormat(asked);
-    const refusal = parts.refusal();
+    const refusal = parts.refusal(tenantId);
     if (refusal !== null) {
       throw new ObservatoryError(refusal, undefined, { retryAfterSeconds: RETRY_AFTER_SECONDS[refusal] });
     }

@@ -31,9 +31,9 @@ export interface SqliteDatabaseOptions {
   clock: Clock;
   /** Must not throw. */
   onEvent?: (event: StoreEvent) => void;
-  /** Rows queued before steps are refused with `store_busy`. */
+  /** Rows queued before steps of their tenant are refused with `store_busy`; of all tenants twice as many. */
   queueCountMax?: number;
-  /** Their size in memory, about. */
+  /** Their size in memory, about; of all tenants twice as much. */
   queueBytesMax?: number;
   /** What an acknowledged write survives; `power_loss` costs an fsync per commit. */
   durability?: Durability;
@@ -135,8 +135,8 @@ export class SqliteDatabase {
     return this.#open?.pump.queuedCount ?? 0;
   }
 
-  refusal(): 'store_busy' | 'store_full' | null {
-    return this.#open === null ? 'store_busy' : this.#open.pump.refusal();
+  refusal(tenantId: string): 'store_busy' | 'store_full' | null {
+    return this.#open === null ? 'store_busy' : this.#open.pump.refusal(tenantId);
   }
 
   /** Where writes go. @throws ObservatoryError draining, if the database is not open */

@@ -151,14 +151,14 @@ describe('a full queue', () => {
   it('refuses steps with store_busy and takes them again once it has drained', async () => {
     await openStore({ queueCountMax: 10 });
     const accepted = store.appendSteps(steps(9));
-    expect(store.refusal()).toBeNull();
+    expect(store.refusal('default')).toBeNull();
     await expect(store.appendSteps(steps(2))).rejects.toMatchObject(BUSY);
     const last = store.appendSteps(steps(1));
-    expect(store.refusal()).toBe('store_busy');
+    expect(store.refusal('default')).toBe('store_busy');
     expect(store.queuedCount).toBe(10);
     expect(eventsOf('refused')).toEqual([{ kind: 'refused', reason: 'store_busy', rowCount: 2 }]);
     await Promise.all([accepted, last]);
-    expect(store.refusal()).toBeNull();
+    expect(store.refusal('default')).toBeNull();
     await store.appendSteps(steps(10));
     expect(await store.stepsAfter(0, 99)).toHaveLength(20);
   });
@@ -166,10 +166,29 @@ describe('a full queue', () => {
   it('is bounded by bytes as well as by rows', async () => {
     await openStore({ queueBytesMax: 5_000 });
     const accepted = store.appendSteps(large(5));
-    expect(store.refusal()).toBe('store_busy');
+    expect(store.refusal('default')).toBe('store_busy');
     await expect(store.appendSteps(steps(1))).rejects.toMatchObject(BUSY);
     await accepted;
-    expect(store.refusal()).toBeNull();
+    expect(store.refusal('default')).toBeNull();
+  });
+
+  it('of one tenant leaves room for what another sends, be it many rows or long ones', async () => {
+    const quiet = () => store.appendSteps([buildStepRow({ tenant_id: 'quiet' })]);
+    for (const [options, waiting] of [
+      [{ queueCountMax: 10 }, steps(10)],
+      [{ queueBytesMax: 5_000 }, large(5)],
+    ] as const) {
+      await openStore(options);
+      const loud = store.appendSteps([...waiting]);
+      expect(store.refusal('default')).toBe('store_busy');
+      expect(store.refusal('quiet')).toBeNull();
+      const violation = store.appendViolation('default', { timestamp: '' } as never);
+      await expect(Promise.all([violation])).rejects.toMatchObject(BUSY);
+      expect(await quiet()).toHaveLength(1);
+      await loud;
+      expect(store.refusal('default')).toBeNull();
+      await store.close();
+    }
   });
 
   it('still takes a command of an operator', async () => {
@@ -218,7 +237,7 @@ describe('a full disk', () => {
     expect(rounds).toBeGreaterThan(0);
     expect(error).toMatchObject(FULL);
     expect(await store.stepsAfter(0, 9_999)).toHaveLength(rounds * 20);
-    expect(store.refusal()).toBe('store_full');
+    expect(store.refusal('default')).toBe('store_full');
     expect(eventsOf('disk_full')).toHaveLength(1);
   });
 
@@ -236,12 +255,12 @@ describe('a full disk', () => {
     await openStore({ pageCountMax: 300 });
     await fillUp();
     clock.advance(1_000);
-    expect(store.refusal()).toBe('store_full');
+    expect(store.refusal('default')).toBe('store_full');
     await expect(store.probe()).rejects.toMatchObject(FULL);
     await store.enforceRetention({ beforeMs: Number.MAX_SAFE_INTEGER, bytesMax: null });
     clock.advance(1_000);
     await store.probe();
-    expect(store.refusal()).toBeNull();
+    expect(store.refusal('default')).toBeNull();
     expect(eventsOf('disk_recovered')).not.toHaveLength(0);
     await store.appendSteps(large(20));
   });
@@ -255,7 +274,7 @@ describe('a full disk', () => {
     // Small enough to fit into a page that is begun already.
     const view = buildSessionView();
     await store.saveSessions([{ tenant_id: 'default', view }], 1);
-    expect(store.refusal()).toBeNull();
+    expect(store.refusal('default')).toBeNull();
   });
 });
 
@@ -318,7 +337,7 @@ describe('the threads', () => {
   it('are asked for nothing before open and after close', async () => {
     await openStore();
     await store.close();
-    expect(store.refusal()).toBe('store_busy');
+    expect(store.refusal('default')).toBe('store_busy');
     await expect(
       store.sessions({ tenant_id: 'default', limit: 1, severity: SEVERITIES[0] }),
     ).rejects.toMatchObject({

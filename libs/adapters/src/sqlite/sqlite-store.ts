@@ -73,8 +73,8 @@ export class SqliteStore implements DecisionStore {
     return this.database.queuedCount;
   }
 
-  refusal(): 'store_busy' | 'store_full' | null {
-    return this.database.refusal();
+  refusal(tenantId: string): 'store_busy' | 'store_full' | null {
+    return this.database.refusal(tenantId);
   }
 
   appendSteps(rows: StepRow[]): Promise<StepCommit[]> {
@@ -93,7 +93,7 @@ export class SqliteStore implements DecisionStore {
     const atMs = Date.parse(event.timestamp);
     const countedFromMs = Number.isFinite(atMs) ? atMs : this.database.clock.nowMs();
     // Strangers cause violations: they are bounded like steps, and leave the reserve to operators.
-    await this.database.pump.call('appendViolation', [tenantId, event, countedFromMs], 'bounded');
+    await this.database.pump.call('appendViolation', [tenantId, event, countedFromMs], tenantId);
   }
 
   async saveSessions(

@@ -45,17 +45,26 @@ export interface WritePumpOptions {
   onEvent: (event: StoreEvent) => void;
   /** After each commit. @param bytes of its rows, about */
   onCommitted: (bytes: number) => void;
+  /** Of one tenant's steps and violations; of all writes together SHARING_TENANTS times as many. */
   queueCountMax: number;
   queueBytesMax: number;
 }
 
-/** `reserved`: may use the room that the queue keeps beyond its bound. */
-type Admission = 'bounded' | 'reserved';
+/** Tenants that have to fill their room before another finds none. */
+const SHARING_TENANTS = 2;
+
+/** The tenant whose room a write takes, or who may use the room beyond the bound: operators, and the gateway itself. */
+type Admission = string | typeof RESERVED;
+const RESERVED = Symbol('reserved');
+/** No tenant's id: calls are written for several at once, and have a room of their own. */
+const CALLS = '';
 
 export class WritePump {
   readonly #options: WritePumpOptions;
   readonly #queue = new WriteQueue();
   readonly #disk: DiskWatch;
+  /** Rows and bytes of each tenant that are not settled. */
+  readonly #ofTenants = new Map<string, { count: number; bytes: number }>();
   #inFlight = 0;
   #rowsInFlight = 0;
   #scheduled = false;
@@ -72,14 +81,13 @@ export class WritePump {
   }
 
   /** Also has the disk tried again, at most once a second, while it is full. */
-  refusal(): 'store_busy' | 'store_full' | null {
+  refusal(tenantId: string): 'store_busy' | 'store_full' | null {
     if (this.#stopped !== null) return 'store_busy';
     if (this.#disk.isFull) {
       if (this.#disk.claimAttempt()) this.#tryDisk();
       return 'store_full';
     }
-    const { queueCountMax, queueBytesMax } = this.#options;
-    return this.#queue.count >= queueCountMax || this.#queue.bytes >= queueBytesMax ? 'store_busy' : null;
+    return this.#isFull(tenantId, 1) ? 'store_busy' : null;
   }
 
   async probe(): Promise<void> {
@@ -87,23 +95,24 @@ export class WritePump {
     await this.call('probe', [wasFull ? RECOVERY_PROBE_BYTES : LIGHT_PROBE_BYTES]);
   }
 
+  /** @param rows of one tenant */
   appendSteps(rows: readonly StepRow[]): Promise<StepCommit[]> {
-    return this.#enqueue('bounded', rows.length, () => this.#queue.appendSteps(rows));
+    return this.#enqueue(rows[0]?.tenant_id ?? RESERVED, rows.length, () => this.#queue.appendSteps(rows));
   }
 
   /** @param flatten called only if the calls are let in. @returns seq of the first one; the others follow */
   appendCalls(callCount: number, flatten: () => CallBatch): Promise<number> {
-    return this.#enqueue('bounded', callCount, () => this.#queue.appendCalls(flatten()));
+    return this.#enqueue(CALLS, callCount, () => this.#queue.appendCalls(flatten()));
   }
 
   saveSessions(values: Primitive[], checkpointSeq: number, releasedSeqs: readonly number[]): Promise<void> {
-    return this.#enqueue('reserved', 1, () => this.#queue.saveSessions(values, checkpointSeq, releasedSeqs));
+    return this.#enqueue(RESERVED, 1, () => this.#queue.saveSessions(values, checkpointSeq, releasedSeqs));
   }
 
   call<Name extends WriteCallName>(
     name: Name,
     args: Parameters<WriteCalls[Name]>,
-    admission: Admission = 'reserved',
+    admission: Admission = RESERVED,
   ): Promise<ReturnType<WriteCalls[Name]>> {
     const add = () => this.#queue.call(name, JSON.stringify(args));
     return this.#enqueue(admission, 1, add, roomAskedBy(name)) as Promise<ReturnType<WriteCalls[Name]>>;
@@ -132,7 +141,10 @@ export class WritePump {
   ): Promise<T> {
     try {
       this.#admit(admission, rowCount, room);
+      const bytesBefore = this.#queue.bytes;
       const settled = add();
+      if (admission !== RESERVED)
+        this.#takeRoom(admission, rowCount, this.#queue.bytes - bytesBefore, settled);
       this.#schedule();
       return settled;
     } catch (error) {
@@ -149,10 +161,30 @@ export class WritePump {
     }
     // An empty queue takes anything: a call larger than the bound could never be sent otherwise.
     if (this.#queue.count === 0) return;
+    if (this.#isFull(admission, rowCount)) throw this.#refuse('store_busy', rowCount);
+  }
+
+  #isFull(admission: Admission, rowCount: number): boolean {
     const { queueCountMax, queueBytesMax } = this.#options;
-    const countMax = admission === 'bounded' ? queueCountMax : queueCountMax + RESERVED_COUNT;
-    const bytesReached = admission === 'bounded' && this.#queue.bytes >= queueBytesMax;
-    if (this.#queue.count + rowCount > countMax || bytesReached) throw this.#refuse('store_busy', rowCount);
+    const { count, bytes } = this.#queue;
+    if (admission === RESERVED) return count + rowCount > SHARING_TENANTS * queueCountMax + RESERVED_COUNT;
+    const own = this.#ofTenants.get(admission);
+    if (own !== undefined && (own.count + rowCount > queueCountMax || own.bytes >= queueBytesMax))
+      return true;
+    return count + rowCount > SHARING_TENANTS * queueCountMax || bytes >= SHARING_TENANTS * queueBytesMax;
+  }
+
+  #takeRoom(tenantId: string, count: number, bytes: number, settled: Promise<unknown>): void {
+    const own = this.#ofTenants.get(tenantId) ?? { count: 0, bytes: 0 };
+    this.#ofTenants.set(tenantId, own);
+    own.count += count;
+    own.bytes += bytes;
+    const giveBack = () => {
+      own.count -= count;
+      own.bytes -= bytes;
+      if (own.count === 0) this.#ofTenants.delete(tenantId);
+    };
+    settled.then(giveBack, giveBack);
   }
 
   #refuse(reason: 'store_busy' | 'store_full', rowCount: number): ObservatoryError {

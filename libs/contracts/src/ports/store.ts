@@ -179,8 +179,8 @@ export interface DecisionStore {
   probe(): Promise<void>;
   /** Writes accepted, not yet committed. */
   readonly queuedCount: number;
-  /** Why a write would be refused right now, or null. Cheap, synchronous: asked before work is done. */
-  refusal(): 'store_busy' | 'store_full' | null;
+  /** Why a step of that tenant would be refused right now, or null. Cheap, synchronous: asked before work is done. */
+  refusal(tenantId: string): 'store_busy' | 'store_full' | null;
 
   /** In commit order; results in the order of `rows`. Not atomic over rows that share a call with a duplicate. */
   appendSteps(rows: StepRow[]): Promise<StepCommit[]>;

@@ -100,7 +100,7 @@ describe('SqliteProxyStore', () => {
       code: 'store_busy',
       extra: { retryAfterSeconds: 1 },
     });
-    expect(steps.refusal()).toBe('store_busy');
+    expect(steps.refusal('default')).toBeNull();
     await store.appendIncident('default', buildIncident());
     await store.saveDelivery(buildAlertDelivery());
     expect(await first).toHaveLength(10);
