@@ -42,7 +42,7 @@ export interface CheckLoopParts {
   observer: CheckObserver;
   /** In force where the query has none; exclusive. */
   loopWhenSimilarityAbove: LoopSimilarity;
-  /** Checks under way. */
+  /** Checks under way; a tenant has at most as many as are left free, so half of them if it is alone. */
   checksMax: number;
   /** Monotonic milliseconds; only differences count. */
   elapsedMs?: () => number;
@@ -52,6 +52,7 @@ export class CheckLoop {
   readonly #parts: CheckLoopParts;
   readonly #elapsedMs: () => number;
   readonly #lanes = new ScopeLanes(SCOPE_CHECKS_MAX);
+  readonly #underWayByTenant = new Map<string, number>();
   #underWayCount = 0;
 
   constructor(parts: CheckLoopParts) {
@@ -71,16 +72,17 @@ export class CheckLoop {
   async run(query: LoopQuery, timeoutMs?: number): Promise<LoopAnswer> {
     requireValid(query);
     const scope = scopeOf(query);
-    if (this.#underWayCount >= this.#parts.checksMax)
+    const ofTenant = this.#underWayByTenant.get(scope.tenant_id) ?? 0;
+    if (ofTenant >= this.#parts.checksMax - this.#underWayCount)
       throw new SidecarFailure('busy', 'too many checks under way');
     const turn = this.#lanes.enter(JSON.stringify([scope.tenant_id, scope.session_id]));
     if (turn === null) throw new SidecarFailure('busy', 'too many checks of one session under way');
-    this.#underWayCount += 1;
+    this.#countUnderWay(scope.tenant_id, 1);
     const remembered: { done: Promise<void> | null } = { done: null };
     try {
       return await this.#check({ ...query, ...scope }, turn, timeoutMs, remembered);
     } finally {
-      void this.#leave(turn, remembered.done);
+      void this.#leave(scope.tenant_id, turn, remembered.done);
     }
   }
 
@@ -136,11 +138,18 @@ export class CheckLoop {
     }
   }
 
-  async #leave(turn: Turn, remembered: Promise<void> | null): Promise<void> {
+  #countUnderWay(tenantId: string, change: 1 | -1): void {
+    this.#underWayCount += change;
+    const count = (this.#underWayByTenant.get(tenantId) ?? 0) + change;
+    if (count > 0) this.#underWayByTenant.set(tenantId, count);
+    else this.#underWayByTenant.delete(tenantId);
+  }
+
+  async #leave(tenantId: string, turn: Turn, remembered: Promise<void> | null): Promise<void> {
     await turn.comes;
     await remembered;
     turn.leave();
-    this.#underWayCount -= 1;
+    this.#countUnderWay(tenantId, -1);
   }
 }
 

@@ -246,7 +246,7 @@ describe('checks', () => {
   });
 
   it('beyond the queue are busy at once, the rest is answered, and then there is room again', async () => {
-    start({ LOOP_QUEUE_MAX: '4', LOOP_EMBEDDING_MODEL_PATH: await makeToyMinilm() });
+    start({ LOOP_QUEUE_MAX: '8', LOOP_EMBEDDING_MODEL_PATH: await makeToyMinilm() });
     const client = await connected();
     const text = 'red green blue '.repeat(400);
     const outcomes = await Promise.all(
