@@ -50,6 +50,9 @@ export interface WritePumpOptions {
   queueBytesMax: number;
 }
 
+/** Without a write under way: a map whose keys come and go with every write is made anew again and again. */
+const TENANTS_REMEMBERED = 1_000;
+
 /** Tenants that have to fill their room before another finds none. */
 const SHARING_TENANTS = 2;
 
@@ -182,7 +185,7 @@ export class WritePump {
     const giveBack = () => {
       own.count -= count;
       own.bytes -= bytes;
-      if (own.count === 0) this.#ofTenants.delete(tenantId);
+      if (own.count === 0 && this.#ofTenants.size > TENANTS_REMEMBERED) this.#ofTenants.delete(tenantId);
     };
     settled.then(giveBack, giveBack);
   }
