@@ -3,8 +3,8 @@ import { io } from 'socket.io-client';
 import { api, gatewayNowMs, onApiDone } from '../api';
 import { LiveClient, type LiveSocket } from './live-client';
 
-/** Longest wait for a merge while the tab is hidden and no animation frame comes. */
-const HIDDEN_FLUSH_MS = 250;
+/** Longest wait for an animation frame: to a hidden tab none comes, not even one that was asked for before. */
+const FRAME_WAIT_MS = 250;
 
 const socket = io('/live', {
   autoConnect: false,
@@ -19,8 +19,13 @@ export const liveClient = new LiveClient({
   nowMs: gatewayNowMs,
   random: Math.random,
   schedule: (flush) => {
-    if (document.visibilityState === 'visible') requestAnimationFrame(flush);
-    else setTimeout(flush, HIDDEN_FLUSH_MS);
+    const flushOnce = () => {
+      cancelAnimationFrame(frame);
+      clearTimeout(timer);
+      flush();
+    };
+    const frame = requestAnimationFrame(flushOnce);
+    const timer = setTimeout(flushOnce, FRAME_WAIT_MS);
   },
   // A 401 here sends the page to the login; anything else leaves it trying.
   onRefused: () => void api.get('/v1/auth/me').catch(() => {}),

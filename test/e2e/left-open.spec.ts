@@ -1,0 +1,37 @@
+/** A dashboard that is left open for days, on a wall or behind other windows: what comes meanwhile reaches it, and it still works. */
+import { expect, test } from 'vitest';
+import { gateway, startOneGateway } from '../integration/start-one-gateway.js';
+import { browser, launchOneBrowser } from './launch-one-browser.js';
+import { openAs } from './log-in.js';
+import { loopIn } from './loop-in.js';
+
+startOneGateway();
+launchOneBrowser();
+
+/** As a browser does it whose tab is hidden: frames that were asked for before come when the tab is shown again, and no sooner. */
+const HIDEABLE = `
+  const nextFrame = window.requestAnimationFrame.bind(window);
+  let frames = null;
+  window.requestAnimationFrame = (draw) => (frames ? frames.push(draw) : nextFrame(draw));
+  window.stopFrames = () => { frames = []; };
+  window.isFrameAsked = () => frames.length > 0;
+  window.hide = () => {
+    Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => 'hidden' });
+    document.dispatchEvent(new Event('visibilitychange'));
+  };
+`;
+
+test('a tab that was hidden just before it was to paint goes on counting in its title', async () => {
+  await loopIn(gateway, 'before');
+  const page = await openAs(browser, gateway, 'ana');
+  await page.addInitScript(HIDEABLE);
+  await page.reload();
+  await expect.poll(() => page.title()).toMatch(/^\(1\)/);
+  await page.evaluate('window.stopFrames()');
+  await loopIn(gateway, 'as-it-hides');
+  await expect.poll(() => page.evaluate('window.isFrameAsked()')).toBe(true);
+  await page.evaluate('window.hide()');
+  await loopIn(gateway, 'while-hidden');
+  await expect.poll(() => page.title()).toMatch(/^\(3\)/);
+  await page.context().close();
+});
