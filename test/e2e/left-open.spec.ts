@@ -1,4 +1,5 @@
 /** A dashboard that is left open for days, on a wall or behind other windows: what comes meanwhile reaches it, and it still works. */
+import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { gateway, startOneGateway } from '../integration/start-one-gateway.js';
 import { browser, launchOneBrowser } from './launch-one-browser.js';
@@ -33,5 +34,34 @@ test('a tab that was hidden just before it was to paint goes on counting in its 
   await page.evaluate('window.hide()');
   await loopIn(gateway, 'while-hidden');
   await expect.poll(() => page.title()).toMatch(/^\(3\)/);
+  await page.context().close();
+});
+
+/** Fetched on top of the pages' own: chart and map, and what draws them. */
+const PARTS = ['sparkline', 'chart', 'spend-chart', 'fleet-map', 'graph'];
+
+const fetched = (page: Page): Promise<string[]> =>
+  page.evaluate("performance.getEntriesByType('resource').map(({ name }) => name)");
+
+test('a page that was open while another version took the gateway’s place shows each page whole', async () => {
+  const page = await openAs(browser, gateway, 'ben');
+  await expect
+    .poll(
+      async () => {
+        const names = await fetched(page);
+        return PARTS.filter(
+          (part) => !names.some((name) => name.includes(`/${part}-`) && name.endsWith('.js')),
+        );
+      },
+      { timeout: 15_000 },
+    )
+    .toEqual([]);
+  // The other version's scripts have other names.
+  await page.route('**/assets/**', (route) => route.fulfill({ status: 404 }));
+  await page.getByRole('link', { name: 'Fleet', exact: true }).click();
+  await page.locator('.react-flow').waitFor();
+  await page.locator('.uplot').first().waitFor();
+  await page.getByRole('link', { name: 'Spend', exact: true }).click();
+  await page.locator('.uplot').first().waitFor();
   await page.context().close();
 });

@@ -5,6 +5,7 @@
  */
 import { useRouter } from '@tanstack/react-router';
 import { useEffect } from 'react';
+import { fetchParts } from './lazy-part';
 
 /** The first page has painted and is live by then. */
 const SUPPLY_AFTER_MS = 3_000;
@@ -13,7 +14,8 @@ export function usePageSupply(): void {
   const { routesById } = useRouter();
   useEffect(() => {
     const timer = setTimeout(() => {
-      for (const { options } of Object.values(routesById)) void fetchPage(options.component);
+      const pages = Object.values(routesById).map(({ options }) => fetchPage(options.component));
+      void Promise.all(pages).then(fetchParts);
     }, SUPPLY_AFTER_MS);
     return () => clearTimeout(timer);
   }, [routesById]);

@@ -4,9 +4,10 @@
  */
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Map as MapIcon, Network, Table2 } from 'lucide-react';
-import { lazy, Suspense, useMemo, useState } from 'react';
+import { Suspense, useMemo, useState } from 'react';
 import { BegunAnew } from '../../app/begun-anew';
 import { useShortcut } from '../../app/keyboard/use-shortcut';
+import { lazyPart } from '../../app/lazy-part';
 import { SearchBox } from '../../app/search-box';
 import { TextLink } from '../../app/text-link';
 import { Button, Callout, Dialog, EmptyState, isPhoneNow, plural, Skeleton, useIsPhone } from '../../ui';
@@ -33,7 +34,7 @@ import { useFleetData } from './use-fleet-data';
 /** Of a phone's height: `h-[62dvh]` below. */
 const PHONE_MAP_SHARE = 0.62;
 
-const FleetMap = lazy(async () => ({ default: (await import('./fleet-map')).FleetMap }));
+const FleetMap = lazyPart(() => import('./fleet-map'), 'FleetMap');
 
 export function FleetPage() {
   const { data: topology, refusal } = useFleetData();

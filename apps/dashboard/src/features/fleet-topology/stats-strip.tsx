@@ -1,12 +1,13 @@
 /** The gateway's vital signs over the last two minutes. */
-import { lazy, Suspense, useMemo } from 'react';
+import { Suspense, useMemo } from 'react';
 import type { GatewayStats } from '#contracts';
+import { lazyPart } from '../../app/lazy-part';
 import { useTopic } from '../../realtime';
 import { cx, formatCount, Skeleton } from '../../ui';
 import { ScrollSideways } from '../../ui/scroll-sideways';
 import { formatLatency, formatRate, type StatKey, seriesOf } from './stats-series';
 
-const Sparkline = lazy(async () => ({ default: (await import('./sparkline')).Sparkline }));
+const Sparkline = lazyPart(() => import('./sparkline'), 'Sparkline');
 
 interface Tile {
   label: string;

@@ -2,10 +2,11 @@
 import { matchQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { CircleDollarSign, TriangleAlert } from 'lucide-react';
-import { lazy, Suspense, useMemo } from 'react';
+import { Suspense, useMemo } from 'react';
 import type { SpendGroup, SpendLine } from '#contracts';
 import { MINUTE_MS } from '#kernel/duration';
 import { api } from '../../api';
+import { lazyPart } from '../../app/lazy-part';
 import { TextLink } from '../../app/text-link';
 import { useChangeSearch } from '../../app/use-change-search';
 import {
@@ -29,7 +30,7 @@ import { type Span, seriesOf, spanOf, totalsOf } from './spend-range';
 import type { SpendSearch, SpendTable as SpendTableBy } from './spend-search';
 import { SpendTable } from './spend-table';
 
-const SpendChart = lazy(async () => ({ default: (await import('./spend-chart')).SpendChart }));
+const SpendChart = lazyPart(() => import('./spend-chart'), 'SpendChart');
 
 const route = getRouteApi('/shell/spend');
 const REFRESH_MS = 15_000;
