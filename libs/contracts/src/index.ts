@@ -27,6 +27,7 @@ export * from './ports/span-sink.js';
 export * from './ports/store.js';
 export * from './prices.js';
 export * from './proxied-step.js';
+export * from './rows-to-show.js';
 export * from './runtime-config.js';
 export * from './semantic-loop.js';
 export * from './session.js';

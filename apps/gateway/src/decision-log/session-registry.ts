@@ -11,6 +11,7 @@ import {
   type LiveAudience,
   type LivePublisher,
   type LlmCall,
+  rowsToShow,
   type SemanticLoopEvent,
   type SessionKey,
   type SessionView,
@@ -24,7 +25,6 @@ import { tupleOf } from '#domain/entropy';
 import { type Clock, FairLru } from '#kernel';
 import { FEED_INTERVAL_MS } from '../realtime/live-hub.js';
 import { fallsSilent } from './falls-silent.js';
-import { rowsToShow } from './rows-to-show.js';
 import { SessionFeed } from './session-feed.js';
 import {
   type CallOfSession,

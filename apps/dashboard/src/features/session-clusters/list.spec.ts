@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { EntropyTuple, SessionView } from '#contracts';
 import { listRows } from './list-rows';
 import { isFiltered, parseListSearch } from './list-search';
-import { waitingChanges } from './shown-order';
+import { listedOf, waitingChanges } from './shown-order';
 import { markTuples } from './tuple-groups';
 
 describe('parseListSearch', () => {
@@ -30,6 +30,20 @@ describe('waitingChanges', () => {
     expect(waitingChanges(shown, ['a', 'b'])).toEqual({ newCount: 0, isStale: false });
     expect(waitingChanges(shown, ['b', 'a'])).toEqual({ newCount: 0, isStale: true });
     expect(waitingChanges(shown, ['c', 'a', 'b', 'd'])).toEqual({ newCount: 2, isStale: true });
+  });
+});
+
+describe('listedOf', () => {
+  const listed = new Map(['a', 'b', 'new'].map((id) => [id, {}]));
+
+  it('leaves out of a held order the sessions that left the list since', () => {
+    expect(listedOf(['a', 'gone', 'b'], ['new', 'a', 'b'], listed)).toEqual(['a', 'b']);
+    expect(listedOf(['gone'], ['new', 'a', 'b'], listed)).toEqual(['new', 'a', 'b']);
+  });
+
+  it('keeps the identity of an order that is all there', () => {
+    const shown = ['b', 'a'];
+    expect(listedOf(shown, ['a', 'b'], listed)).toBe(shown);
   });
 });
 

@@ -10,20 +10,24 @@ const ids = (groups: AlertGroup[]) => groups.map(({ session_id }) => session_id)
 
 describe('isOpenAlert', () => {
   it('[FR-9.10+] shows an alert that arrives before the row of its session', () => {
-    expect(isOpenAlert(group('a'), undefined)).toBe(true);
-    expect(isOpenAlert(group('a'), session('warning', 99))).toBe(true);
+    expect(isOpenAlert(group('a'), undefined, false)).toBe(true);
+    expect(isOpenAlert(group('a'), session('warning', 99), false)).toBe(true);
+  });
+
+  it('lets a row go whose session the list has no longer room for', () => {
+    expect(isOpenAlert(group('a'), undefined, true)).toBe(false);
   });
 
   it('lets a row go once its session has recovered', () => {
-    expect(isOpenAlert(group('a'), session('normal', 101))).toBe(false);
+    expect(isOpenAlert(group('a'), session('normal', 101), false)).toBe(false);
   });
 
   it('keeps a row while a person holds the session', () => {
-    expect(isOpenAlert(group('a'), session('normal', 101, 'paused'))).toBe(true);
+    expect(isOpenAlert(group('a'), session('normal', 101, 'paused'), false)).toBe(true);
   });
 
   it('lets the row of an ended session go', () => {
-    expect(isOpenAlert(group('a'), session('loop', 101, 'terminated', true))).toBe(false);
+    expect(isOpenAlert(group('a'), session('loop', 101, 'terminated', true), false)).toBe(false);
   });
 });
 

@@ -1,13 +1,19 @@
 /** Which alert rows the panel shows, and in which order. Pure. @see FR-9.10 */
-import type { AlertGroup, SessionView } from '#contracts';
+import { type AlertGroup, LIMITS, type SessionView } from '#contracts';
 import { isStoppedState } from '../hitl-console/control-texts';
 
 /**
  * A row stays while its session loops or is stopped. An alert travels ahead of its session's row, so only a row that
  * is newer than the alert can say that the loop is over.
+ *
+ * @param isListFull a session without a row may have lost it for want of room, as only one does that loops no more
  */
-export function isOpenAlert(group: AlertGroup, session: SessionView | undefined): boolean {
-  if (!session) return true;
+export function isOpenAlert(
+  group: AlertGroup,
+  session: SessionView | undefined,
+  isListFull: boolean,
+): boolean {
+  if (!session) return !isListFull;
   if (session.ended) return false;
   if (session.severity === 'loop' || isStoppedState(session.control.state)) return true;
   return session.last_seen_ms <= group.last_at_ms;
@@ -18,8 +24,9 @@ export function orderAlerts(
   groups: Iterable<AlertGroup>,
   sessions: ReadonlyMap<string, SessionView>,
 ): AlertGroup[] {
+  const isListFull = sessions.size >= LIMITS.listedSessionsMax;
   return [...groups]
-    .filter((group) => isOpenAlert(group, sessions.get(group.session_id)))
+    .filter((group) => isOpenAlert(group, sessions.get(group.session_id), isListFull))
     .sort((a, b) => b.first_at_ms - a.first_at_ms || (a.session_id < b.session_id ? -1 : 1));
 }
 

@@ -20,6 +20,20 @@ export function waitingChanges(shown: readonly string[], target: readonly string
   return { newCount, isStale };
 }
 
+/**
+ * The order on the screen without the sessions that left the list since, for want of room: one that is held for hours outlives
+ * them. Without any of them there is nothing to hold. Pure.
+ */
+export function listedOf(
+  shown: readonly string[],
+  target: readonly string[],
+  sessions: ReadonlyMap<string, unknown>,
+): readonly string[] {
+  const listed = shown.filter((id) => sessions.has(id));
+  if (listed.length === shown.length) return shown;
+  return listed.length > 0 ? listed : target;
+}
+
 interface ShownOrder {
   waiting: WaitingChanges;
   order: readonly string[];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { EntropyAlertEvent } from '#contracts';
+import { type EntropyAlertEvent, LIMITS } from '#contracts';
 import { entropyAlertsMerge } from './entropy-alerts';
 
 const alert = (session_id: string, at_ms: number, occurrence_count = 5): EntropyAlertEvent => ({
@@ -39,5 +39,18 @@ describe('entropyAlertsMerge', () => {
     };
     const data = entropyAlertsMerge.apply(entropyAlertsMerge.start([group]), [alert('a', 10)]);
     expect(data.get('a')).toMatchObject({ alert_count: 8, first_at_ms: 1, last_at_ms: 10 });
+  });
+
+  it('forgets the alerts that are longest over, however long the page stays open', () => {
+    let data = entropyAlertsMerge.start([]);
+    const { listedSessionsMax } = LIMITS;
+    for (let at = 0; at < 2 * listedSessionsMax; at += 100)
+      data = entropyAlertsMerge.apply(
+        data,
+        Array.from({ length: 100 }, (_, more) => alert(`s-${at + more}`, at + more)),
+      );
+    expect(data.size).toBeLessThanOrEqual(1.1 * listedSessionsMax);
+    expect(data.has('s-0')).toBe(false);
+    expect(data.has(`s-${2 * listedSessionsMax - 1}`)).toBe(true);
   });
 });

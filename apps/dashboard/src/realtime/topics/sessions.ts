@@ -1,6 +1,7 @@
-/** `gateway:sessions`: the latest row of every session, by id. */
-import type { SessionView } from '#contracts';
+/** `gateway:sessions`: the latest row of every session that the list has room for, by id. */
+import { LIMITS, rowsToShow, type SessionView } from '#contracts';
 import type { TopicMerge } from '../topic-merge';
+import { cutBack } from './cut-back';
 
 export type SessionsData = ReadonlyMap<string, SessionView>;
 
@@ -10,6 +11,13 @@ export const sessionsMerge: TopicMerge<SessionsData, SessionView[], SessionView>
   apply(data, events) {
     const next = new Map(data);
     for (const session of events) next.set(session.session_id, session);
-    return next;
+    return cutBack(next, LIMITS.listedSessionsMax, ({ session_id }) => session_id, listed);
   },
 };
+
+/** Those that the gateway would give now. */
+const listed = (sessions: SessionView[]): SessionView[] =>
+  rowsToShow(
+    sessions.sort((a, b) => b.last_seen_ms - a.last_seen_ms),
+    LIMITS.listedSessionsMax,
+  );

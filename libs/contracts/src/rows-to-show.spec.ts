@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { SessionView } from '#contracts';
 import { rowsToShow } from './rows-to-show.js';
+import type { SessionView } from './session.js';
 
 const view = (session_id: string, changes: object = {}): SessionView =>
   ({ session_id, severity: 'normal', ended: false, control: { state: 'active' }, ...changes }) as SessionView;

@@ -1,5 +1,5 @@
 /** Which sessions a list shows that has not room for all. Pure. */
-import type { SessionView } from '#contracts';
+import type { SessionView } from './session.js';
 
 /** It loops, or somebody has it in hand: an operator must find it, however quiet it has become. */
 const wantsSomebody = ({ ended, severity, control }: SessionView): boolean =>
