@@ -26,7 +26,7 @@ export function AgentsList({ agents, target, isHeld, onHold, resetKey }: AgentsL
   const isPhone = useIsPhone();
   const scroller = useRef<HTMLElement>(null);
   useRowFocus(scroller);
-  const { order, waiting, release } = useShownOrder(target, isHeld, resetKey);
+  const { order, waiting, release } = useShownOrder(target, agents, isHeld, resetKey);
   const overscan = useOverscan(8);
   const virtualizer = useVirtualizer({
     count: order.length,

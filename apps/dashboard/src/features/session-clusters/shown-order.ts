@@ -22,16 +22,14 @@ export function waitingChanges(shown: readonly string[], target: readonly string
 
 /**
  * The order on the screen without the sessions that left the list since, for want of room: one that is held for hours outlives
- * them. Without any of them there is nothing to hold. Pure.
+ * them. Pure.
  */
 export function listedOf(
   shown: readonly string[],
-  target: readonly string[],
   sessions: ReadonlyMap<string, unknown>,
 ): readonly string[] {
   const listed = shown.filter((id) => sessions.has(id));
-  if (listed.length === shown.length) return shown;
-  return listed.length > 0 ? listed : target;
+  return listed.length === shown.length ? shown : listed;
 }
 
 interface ShownOrder {
@@ -42,16 +40,23 @@ interface ShownOrder {
 }
 
 /**
+ * @param sessions those that are listed: without any of its own an order has nothing to hold
  * @param isHeld somebody points at the list, has scrolled it or focused a row
  * @param resetKey a change (other filters) takes the new order at once, held or not
  */
-export function useShownOrder(target: readonly string[], isHeld: boolean, resetKey: string): ShownOrder {
+export function useShownOrder(
+  target: readonly string[],
+  sessions: ReadonlyMap<string, unknown>,
+  isHeld: boolean,
+  resetKey: string,
+): ShownOrder {
   const [shown, setShown] = useState({ order: target, resetKey });
-  const takesNow = !isHeld || shown.resetKey !== resetKey || shown.order.length === 0;
+  const takesNow = !isHeld || shown.resetKey !== resetKey || !shown.order.some((id) => sessions.has(id));
   if (takesNow && (shown.order !== target || shown.resetKey !== resetKey)) {
     setShown({ order: target, resetKey });
   }
-  const order = takesNow ? target : shown.order;
+  const held = takesNow ? target : shown.order;
+  const order = useMemo(() => listedOf(held, sessions), [held, sessions]);
   const waiting = useMemo(() => waitingChanges(order, target), [order, target]);
   const release = useCallback(() => setShown({ order: target, resetKey }), [target, resetKey]);
   return { order, waiting, release };

@@ -9,7 +9,7 @@ import type { ListSearch } from './list-search';
 import { NO_POLICIES, type Policies } from './rest';
 import { countLeftOut, filterSessions, keepIfEqual, orderSessions } from './select-sessions';
 import type { ListHold } from './session-list';
-import { listedOf, useShownOrder } from './shown-order';
+import { useShownOrder } from './shown-order';
 
 /** Filtering and sorting thousands of rows takes some milliseconds: not on every frame. */
 const ORDER_EVERY_MS = 400;
@@ -40,13 +40,13 @@ export function useSessionList(topic: TopicState<SessionsData>, search: ListSear
   const target = useTargetOrder(ordered, search, agents, loops);
   const { order, release, waiting } = useShownOrder(
     target,
+    ordered,
     hold.pointer || hold.scrolled || hold.focused,
     JSON.stringify(search),
   );
   // Only grouping looks at the sessions themselves.
   const grouped = search.group ? ordered : null;
-  const listed = useMemo(() => listedOf(order, target, ordered), [order, target, ordered]);
-  const rows = useMemo(() => listRows(listed, grouped, loops), [listed, grouped, loops]);
+  const rows = useMemo(() => listRows(order, grouped, loops), [order, grouped, loops]);
   const agentIds = useAgentIds(ordered);
   const liveCount = useTopic('gateway:stats').data?.at(-1)?.live_session_count ?? 0;
   const leftOutCount = useMemo(() => countLeftOut(ordered, liveCount), [ordered, liveCount]);
