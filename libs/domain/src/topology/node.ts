@@ -14,6 +14,8 @@ export type OperationalState = Exclude<NodeState, 'schema_violation'>;
 
 const INTENT_CHARS_MAX = 120;
 
+const NO_EDGES: ReadonlyMap<string, Edge> = new Map();
+
 /** Escaped as in a JSON pointer, so that no two pairs share an id whatever characters they hold. */
 const escapePart = (part: string): string => part.replaceAll('~', '~0').replaceAll('/', '~1');
 
@@ -31,9 +33,9 @@ export class Node {
   /** The same by the clock that nobody sets, by which the node grows old. */
   seenSteadyMs = 0;
   agentType = '';
-  /** By the node_id at their other end. */
-  readonly outgoing = new Map<string, Edge>();
-  readonly incoming = new Map<string, Edge>();
+  /** By the node_id at their other end; null until there is one, which an agent that works alone never has. */
+  #outgoing: Map<string, Edge> | null = null;
+  #incoming: Map<string, Edge> | null = null;
   #lastIntent = '';
   #stepCount = 0;
 
@@ -51,6 +53,30 @@ export class Node {
 
   get state(): NodeState {
     return this.isViolating ? 'schema_violation' : this.operational;
+  }
+
+  get outgoing(): ReadonlyMap<string, Edge> {
+    return this.#outgoing ?? NO_EDGES;
+  }
+
+  get incoming(): ReadonlyMap<string, Edge> {
+    return this.#incoming ?? NO_EDGES;
+  }
+
+  /** @param edge from this node or to it */
+  link(edge: Edge): void {
+    if (edge.from === this.nodeId) {
+      this.#outgoing ??= new Map();
+      this.#outgoing.set(edge.to, edge);
+    } else {
+      this.#incoming ??= new Map();
+      this.#incoming.set(edge.from, edge);
+    }
+  }
+
+  unlink(edge: Edge): void {
+    if (edge.from === this.nodeId) this.#outgoing?.delete(edge.to);
+    else this.#incoming?.delete(edge.from);
   }
 
   recordStep(agentType: string, intent: string, receivedAtMs: number, steadyMs: number): void {

@@ -12,6 +12,7 @@ export interface Arrival {
 
 /** A step whose parent has not come. */
 export interface WaitingStep extends Arrival {
+  readonly session: Session;
   readonly parentTraceId: string;
   /** By the steady clock. */
   readonly sinceMs: number;
@@ -20,14 +21,19 @@ export interface WaitingStep extends Arrival {
   readonly previous: Arrival | null;
 }
 
-const NO_STEPS: readonly WaitingStep[] = [];
+interface Waiting {
+  /** Parent's trace id -> its children that came first. */
+  awaiting: Map<string, Set<WaitingStep>>;
+  /** Subset of the awaiting ones that may still become orphans, in order of arrival. */
+  undecided: Set<WaitingStep>;
+}
+
+const NO_STEPS: ReadonlySet<WaitingStep> = new Set();
 
 export class Session {
   readonly nodes = new Map<string, Node>();
-  /** Parent's trace id -> its children that came first. */
-  readonly awaiting = new Map<string, Set<WaitingStep>>();
-  /** Subset of the awaiting ones that may still become orphans, in order of arrival. */
-  readonly undecided = new Set<WaitingStep>();
+  /** Null until a step waits: in most sessions none ever does. */
+  #waiting: Waiting | null = null;
   /** Of its latest step: here, and not among those of all sessions alone, since it is what the next one names. */
   latestNode: Node | null = null;
   latestTraceId = '';
@@ -42,9 +48,13 @@ export class Session {
   /** For digests of its trace ids: other sessions may name their steps alike. */
   readonly seed: number;
 
-  /** @param seed nobody else's: who knows it makes digests meet, and each look at a step's ancestors long */
+  /**
+   * @param serial no other session's of this map, not even of one with the same id that has left it
+   * @param seed nobody else's: who knows it makes digests meet, and each look at a step's ancestors long
+   */
   constructor(
     readonly sessionId: string,
+    readonly serial: number,
     seed: number,
   ) {
     this.seed = textDigest(sessionId, seed);
@@ -64,34 +74,45 @@ export class Session {
   }
 
   awaitParent(step: WaitingStep): void {
-    const children = this.awaiting.get(step.parentTraceId);
+    this.#waiting ??= { awaiting: new Map(), undecided: new Set() };
+    const { awaiting, undecided } = this.#waiting;
+    const children = awaiting.get(step.parentTraceId);
     if (children) children.add(step);
-    else this.awaiting.set(step.parentTraceId, new Set([step]));
-    this.undecided.add(step);
+    else awaiting.set(step.parentTraceId, new Set([step]));
+    undecided.add(step);
   }
 
   /** Nothing for one that waits no more. */
   stopAwaiting(step: WaitingStep): void {
-    const children = this.awaiting.get(step.parentTraceId);
-    if (children?.delete(step) && children.size === 0) this.awaiting.delete(step.parentTraceId);
-    this.undecided.delete(step);
+    const children = this.#waiting?.awaiting.get(step.parentTraceId);
+    if (children?.delete(step) && children.size === 0) this.#waiting?.awaiting.delete(step.parentTraceId);
+    this.decided(step);
   }
 
   isAwaited(traceId: string): boolean {
-    return this.awaiting.size > 0 && this.awaiting.has(traceId);
+    return this.#waiting?.awaiting.has(traceId) ?? false;
   }
 
   /** The children that waited for this step; they wait no more. */
   takeAwaiting(traceId: string): Iterable<WaitingStep> {
-    const children = this.awaiting.size === 0 ? undefined : this.awaiting.get(traceId);
+    const children = this.#waiting?.awaiting.get(traceId);
     if (children === undefined) return NO_STEPS;
-    this.awaiting.delete(traceId);
-    for (const child of children) this.undecided.delete(child);
+    this.#waiting?.awaiting.delete(traceId);
+    for (const child of children) this.decided(child);
     return children;
   }
 
+  /** They wait, and may still become orphans; in order of arrival. */
+  get undecided(): ReadonlySet<WaitingStep> {
+    return this.#waiting?.undecided ?? NO_STEPS;
+  }
+
+  /** It is an orphan, or is none: nobody asks again. */
+  decided(step: WaitingStep): void {
+    this.#waiting?.undecided.delete(step);
+  }
+
   forgetWaiting(): void {
-    this.awaiting.clear();
-    this.undecided.clear();
+    this.#waiting = null;
   }
 }

@@ -1,9 +1,9 @@
 /**
  * The latest steps of all sessions, to find a parent by its trace id. A ring of columns, in which a step leaves no object of its own:
- * one for each, and an entry in a Map of its session, were cache misses and garbage for every message.
+ * one for each, and an entry in a Map of its session, were cache misses and garbage for every message. Sessions and agents are named:
+ * a ring full of steps of sessions that left the map would keep all these sessions.
  */
 import { RingChains, textDigest } from '#kernel';
-import type { Node } from './node.js';
 import type { Session, WaitingStep } from './session.js';
 
 /** Steps of a chain that are looked at: a tenant that makes digests meet loses parents of its own. */
@@ -11,7 +11,7 @@ const LOOKED_AT_MAX = 64;
 
 export interface RememberedStep {
   readonly session: Session;
-  readonly node: Node;
+  readonly agentId: string;
   readonly traceId: string;
   /** Null for a root, and for a step whose parent was refused as a cycle. */
   readonly parentTraceId: string | null;
@@ -24,8 +24,8 @@ export interface RememberedStep {
 /** A row is a step's number, from 1 on; 0 is none. */
 export class StepRing {
   readonly #chains: RingChains;
-  readonly #sessions: Session[] = [];
-  readonly #nodes: Node[] = [];
+  readonly #sessions: number[] = [];
+  readonly #agentIds: string[] = [];
   readonly #traceIds: string[] = [];
   readonly #parents: (string | null)[] = [];
   readonly #times: number[] = [];
@@ -50,17 +50,17 @@ export class StepRing {
   add(step: RememberedStep): void {
     const place = this.#chains.placeOf(this.#chains.add(textDigest(step.traceId, step.session.seed)));
     const gone = this.#waiting[place];
-    if (gone) (this.#sessions[place] as Session).stopAwaiting(gone);
-    this.#sessions[place] = step.session;
-    this.#nodes[place] = step.node;
+    gone?.session.stopAwaiting(gone);
+    this.#sessions[place] = step.session.serial;
+    this.#agentIds[place] = step.agentId;
     this.#traceIds[place] = step.traceId;
     this.#parents[place] = step.parentTraceId;
     this.#times[place] = step.atMs;
     this.#waiting[place] = step.waiting;
   }
 
-  nodeOf(row: number): Node {
-    return this.#nodes[this.#chains.placeOf(row)] as Node;
+  agentIdOf(row: number): string {
+    return this.#agentIds[this.#chains.placeOf(row)] as string;
   }
 
   traceIdOf(row: number): string {
@@ -82,6 +82,6 @@ export class StepRing {
 
   #isOf(row: number, session: Session, traceId: string): boolean {
     const place = this.#chains.placeOf(row);
-    return this.#sessions[place] === session && this.#traceIds[place] === traceId;
+    return this.#sessions[place] === session.serial && this.#traceIds[place] === traceId;
   }
 }

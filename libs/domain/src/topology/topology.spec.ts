@@ -478,6 +478,23 @@ describe('Topology', () => {
       expect(liveBytes() - before).toBeLessThan(3e6);
     });
 
+    it('keep of sessions that left the map no more than their steps', async () => {
+      const sessionCount = 20_000;
+      create({ nodeCountMax: 100, stepCountMax: sessionCount });
+      const before = liveBytes();
+      for (let session = 0; session < sessionCount; session += 1) {
+        record({
+          session_id: `session-${session}`,
+          agent_id: `agent-${session % 50}`,
+          trace_id: `t-${session}`,
+        });
+        if (session % 100 === 0) while (topology.drainChanges() !== null);
+      }
+      await setImmediate();
+      // A session, its node and their maps take 1,500 more.
+      expect((liveBytes() - before) / sessionCount).toBeLessThan(500);
+    });
+
     it('leave nothing in memory once the last session has left', async () => {
       const before = liveBytes();
       for (let step = 0; step < 20_000; step += 1)

@@ -67,6 +67,12 @@ export type TopologySession = Pick<
   'session_id' | 'agent_id' | 'agent_type' | 'last_intent' | 'last_seen_ms' | 'state'
 >;
 
+interface Parent extends Omit<Arrival, 'node'> {
+  /** Undefined: it has left the map. */
+  node: Node | undefined;
+  traceId: string;
+}
+
 /** How often a bound was reached, or an edge refused, since the start. */
 export interface TopologyCounts {
   nodesPruned: number;
@@ -97,6 +103,8 @@ export class Topology {
   readonly #changes = new ChangeSet();
   #steps: StepRing;
   #edgeCount = 0;
+  /** That there ever were. */
+  #sessionCount = 0;
 
   /** @param options.seed of digests, 32 bits: of this process's own where strangers name the steps */
   constructor(options: { clock: Clock; limits?: Partial<TopologyLimits>; seed?: number }) {
@@ -138,7 +146,7 @@ export class Topology {
     const previous = session.latest;
     const waiting =
       parent === null && parentTraceId !== null
-        ? { node, atMs, status, parentTraceId, previous, sinceMs: steadyMs }
+        ? { session, node, atMs, status, parentTraceId, previous, sinceMs: steadyMs }
         : null;
     session.latestNode = node;
     session.latestTraceId = traceId;
@@ -146,7 +154,7 @@ export class Topology {
     const children = session.takeAwaiting(traceId);
     const replaced = earlier === 0 ? null : this.#steps.waitingOf(earlier);
     if (replaced) session.stopAwaiting(replaced);
-    this.#steps.add({ session, node, traceId, parentTraceId, atMs, waiting });
+    this.#steps.add({ session, agentId: node.agentId, traceId, parentTraceId, atMs, waiting });
     // Before its own place: that it caused the step before it must be known when it is asked what came before.
     for (const child of children) this.#recordEdge(node, child.node, true, child.atMs - atMs, child.status);
     if (parent) this.#recordEdge(parent.node, node, true, atMs - parent.atMs, status);
@@ -282,12 +290,17 @@ export class Topology {
   }
 
   #sessionOf(sessionId: string, nowMs: number): Session {
-    const session = this.#sessions.get(sessionId) ?? new Session(sessionId, this.#seed);
+    const session = this.#sessions.get(sessionId) ?? this.#newSession(sessionId);
     if (Math.abs(nowMs - session.movedMs) < MOVED_EVERY_MS) return session;
     session.movedMs = nowMs;
     this.#sessions.delete(sessionId);
     this.#sessions.set(sessionId, session);
     return session;
+  }
+
+  #newSession(sessionId: string): Session {
+    this.#sessionCount += 1;
+    return new Session(sessionId, this.#sessionCount, this.#seed);
   }
 
   #addNode(session: Session, agentId: string): Node {
@@ -341,8 +354,8 @@ export class Topology {
   /** With its edges, and with its session when it was the last. */
   #removeNode(node: Node): void {
     for (const edge of [...node.outgoing.values(), ...node.incoming.values()]) {
-      this.#nodes.get(edge.from)?.outgoing.delete(edge.to);
-      this.#nodes.get(edge.to)?.incoming.delete(edge.from);
+      this.#nodes.get(edge.from)?.unlink(edge);
+      this.#nodes.get(edge.to)?.unlink(edge);
       this.#edgeCount -= 1;
       this.#changes.edgeGone(edge);
     }
@@ -389,7 +402,7 @@ export class Topology {
 
   // --- edges ---
 
-  #parentOf(session: Session, traceId: string): (Arrival & { traceId: string }) | null {
+  #parentOf(session: Session, traceId: string): Parent | null {
     const { latestNode, latestTraceId, latestMs } = session;
     // Most steps follow the latest, which is found without a look among all.
     if (latestNode && latestTraceId === traceId)
@@ -397,7 +410,8 @@ export class Topology {
     const row = this.#steps.find(session, traceId);
     if (row === 0) return null;
     const steps = this.#steps;
-    return { node: steps.nodeOf(row), atMs: steps.timeOf(row), traceId: steps.traceIdOf(row) };
+    const node = session.nodeOf(steps.agentIdOf(row));
+    return { node, atMs: steps.timeOf(row), traceId: steps.traceIdOf(row) };
   }
 
   /**
@@ -429,14 +443,26 @@ export class Topology {
   #placeOrphans(session: Session, nowMs: number): void {
     for (const step of session.undecided) {
       if (nowMs - step.sinceMs < this.#limits.orphanAfterMs) continue;
-      session.undecided.delete(step);
+      session.decided(step);
       this.#handOver(step.previous, step.node, step.atMs, step.status);
     }
   }
 
-  #recordEdge(from: Node, to: Node, isCausal: boolean, latencyMs: number, status: ActionStatus): void {
+  #recordEdge(
+    from: Node | undefined,
+    to: Node,
+    isCausal: boolean,
+    latencyMs: number,
+    status: ActionStatus,
+  ): void {
     // An agent that follows its own step needs no look at the map, and that is nearly every step.
-    if (from === to || this.#nodes.get(from.nodeId) !== from || this.#nodes.get(to.nodeId) !== to) return;
+    if (
+      from === undefined ||
+      from === to ||
+      this.#nodes.get(from.nodeId) !== from ||
+      this.#nodes.get(to.nodeId) !== to
+    )
+      return;
     let edge = from.outgoing.get(to.nodeId);
     if (edge === undefined) {
       if (this.#edgeCount >= this.#limits.edgeCountMax) {
@@ -444,8 +470,8 @@ export class Topology {
         return;
       }
       edge = new Edge(from.nodeId, to.nodeId, isCausal);
-      from.outgoing.set(to.nodeId, edge);
-      to.incoming.set(from.nodeId, edge);
+      from.link(edge);
+      to.link(edge);
       this.#edgeCount += 1;
     } else if (isCausal && !edge.isCausal) edge.becomeCausal();
     edge.record(latencyMs, status);
