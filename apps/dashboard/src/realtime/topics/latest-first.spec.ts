@@ -22,6 +22,16 @@ describe('latest-first topics', () => {
     expect(next.at(-1)?.incident_id).toBe(`old-${LATEST_COUNT_MAX - 2}`);
   });
 
+  it('forget the alerts of the longest ago of sessions without number', () => {
+    const loops = Array.from(
+      { length: 12 * LATEST_COUNT_MAX },
+      (_, at) => ({ session_id: `s-${at}`, event_id: `${at}`, action: 'alerted' }) as SemanticLoopEvent,
+    );
+    const data = semanticLoopsMerge.apply(semanticLoopsMerge.start([]), loops);
+    expect(data).toHaveLength(10 * LATEST_COUNT_MAX);
+    expect(data[0]?.event_id).toBe(`${12 * LATEST_COUNT_MAX - 1}`);
+  });
+
   it('keep the alert of a session that loops in words, and its first loop, however much loops elsewhere', () => {
     const loop = (session_id: string, event_id: string, action = 'alerted') =>
       ({ session_id, event_id, action }) as SemanticLoopEvent;

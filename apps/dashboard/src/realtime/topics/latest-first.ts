@@ -5,6 +5,9 @@ import type { TopicMerge } from '../topic-merge';
 /** Things of one topic kept in memory; older ones can be read again page by page. */
 export const LATEST_COUNT_MAX = 500;
 
+/** Of loops, where it is the sessions that have most of these: a page that stays open for days hears of ever more. */
+const LOOPS_COUNT_MAX = 10 * LATEST_COUNT_MAX;
+
 /** An event replaces what has its id, in place, or is new and comes first. @param cut what stays of more than there is room for */
 function latestFirstMerge<T>(
   idOf: (thing: T) => string,
@@ -40,9 +43,10 @@ function firstAndLatestOfSessions(newestFirst: readonly SemanticLoopEvent[]): re
     const isAlert = event.action === 'alerted' || event.action === 'paused';
     if (isAlert && !latest.has(event.session_id)) latest.set(event.session_id, event);
   }
-  return newestFirst.filter(
+  const kept = newestFirst.filter(
     (event, place) =>
       latest.get(event.session_id) === event ||
       (first.get(event.session_id) === event && (latest.has(event.session_id) || place < LATEST_COUNT_MAX)),
   );
+  return kept.slice(0, LOOPS_COUNT_MAX);
 }
