@@ -1,39 +1,34 @@
 /** More agents than a list holds: the one that is stopped is there whatever its name, and a search finds each of them. */
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { SqliteProxyStore, SqliteStore } from '#adapters/sqlite';
 import { LIMITS } from '#contracts';
-import { systemClock } from '#kernel';
 import { buildIncident } from '#testing';
-import { makeDataDir, startGateway } from '../integration/start-gateway.js';
+import { startGateway } from '../integration/start-gateway.js';
 import { checkEveryLook } from './check-page.js';
 import { browser, launchOneBrowser } from './launch-one-browser.js';
 import { openAs } from './log-in.js';
+import { writeStore } from './write-store.js';
 
 launchOneBrowser();
 
-async function writeAgents(dataDir: string): Promise<void> {
-  const path = join(dataDir, 'observatory.db');
-  const store = new SqliteStore({ path, clock: systemClock, workerUrl: null });
-  await store.open();
-  const proxyStore = new SqliteProxyStore(store.database);
-  const policyOf = (agent_id: string) => ({
-    tenant_id: 'default',
-    kind: 'agent_policy' as const,
-    id: agent_id,
-    body: { agent_id, requests_per_minute: 60, updated_by: 'ada', updated_at_ms: 1 },
-    updated_at_ms: 1,
+const writeAgents = () =>
+  writeStore(async (_, proxyStore) => {
+    const policyOf = (agent_id: string) => ({
+      tenant_id: 'default',
+      kind: 'agent_policy' as const,
+      id: agent_id,
+      body: { agent_id, requests_per_minute: 60, updated_by: 'ada', updated_at_ms: 1 },
+      updated_at_ms: 1,
+    });
+    const names = Array.from({ length: LIMITS.listedAgentsMax }, (_, at) => `bot-${at}`);
+    await proxyStore.commitDocuments({ saved: [...names, 'worker-of-last-year'].map(policyOf) });
+    await proxyStore.appendIncident(
+      'default',
+      buildIncident({ agent_id: 'zeta', at_ms: Date.now() - 60_000 }),
+    );
   });
-  const names = Array.from({ length: LIMITS.listedAgentsMax }, (_, at) => `bot-${at}`);
-  await proxyStore.commitDocuments({ saved: [...names, 'worker-of-last-year'].map(policyOf) });
-  await proxyStore.appendIncident('default', buildIncident({ agent_id: 'zeta', at_ms: Date.now() - 60_000 }));
-  await store.close();
-}
 
 test('a stopped agent is shown though two thousand come before it by name, and a search finds one that is not', async () => {
-  const dataDir = makeDataDir();
-  await writeAgents(dataDir);
-  const gateway = await startGateway({ dataDir });
+  const gateway = await startGateway({ dataDir: await writeAgents() });
   const page = await openAs(browser, gateway, 'ana', '/agents?state=inactive');
   await page.getByText('1 of 2,000+', { exact: true }).waitFor();
   await page.getByRole('link', { name: 'zeta' }).first().waitFor();

@@ -1,38 +1,30 @@
 /** An agent that was stopped long ago is stopped still, however many were stopped and let in again since. */
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { SqliteProxyStore, SqliteStore } from '#adapters/sqlite';
-import { systemClock } from '#kernel';
 import { buildIncident } from '#testing';
-import { makeDataDir, startGateway } from '../integration/start-gateway.js';
+import { startGateway } from '../integration/start-gateway.js';
 import { browser, launchOneBrowser } from './launch-one-browser.js';
 import { openAs } from './log-in.js';
+import { writeStore } from './write-store.js';
 
 launchOneBrowser();
 
 /** More than a page of the list, and than what its topic holds. */
 const SINCE_COUNT = 60;
 
-async function writeIncidents(dataDir: string): Promise<void> {
-  const path = join(dataDir, 'observatory.db');
-  const store = new SqliteStore({ path, clock: systemClock, workerUrl: null });
-  await store.open();
-  const proxyStore = new SqliteProxyStore(store.database);
-  const nowMs = Date.now();
-  const old = buildIncident({ agent_id: 'forgotten', at_ms: nowMs - 86_400_000 });
-  await proxyStore.appendIncident('default', old);
-  for (let index = 0; index < SINCE_COUNT; index += 1) {
-    const at_ms = nowMs - 3_600_000 + index * 1_000;
-    const over = { agent_id: 'noisy', at_ms, reactivated_by: 'ada', reactivated_at_ms: at_ms + 500 };
-    await proxyStore.appendIncident('default', buildIncident(over));
-  }
-  await store.close();
-}
+const writeIncidents = () =>
+  writeStore(async (_, proxyStore) => {
+    const nowMs = Date.now();
+    const old = buildIncident({ agent_id: 'forgotten', at_ms: nowMs - 86_400_000 });
+    await proxyStore.appendIncident('default', old);
+    for (let index = 0; index < SINCE_COUNT; index += 1) {
+      const at_ms = nowMs - 3_600_000 + index * 1_000;
+      const over = { agent_id: 'noisy', at_ms, reactivated_by: 'ada', reactivated_at_ms: at_ms + 500 };
+      await proxyStore.appendIncident('default', buildIncident(over));
+    }
+  });
 
 test('an open incident behind a page of others is counted in the navigation, and is what the list of open ones shows', async () => {
-  const dataDir = makeDataDir();
-  await writeIncidents(dataDir);
-  const gateway = await startGateway({ dataDir });
+  const gateway = await startGateway({ dataDir: await writeIncidents() });
   const page = await openAs(browser, gateway, 'ana', '/incidents');
   const rows = page.getByTestId('incident-row');
   await page.getByText('50+ incidents', { exact: true }).waitFor();

@@ -12,6 +12,12 @@ const NUMERAL = /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i;
 export const queryNumber = <Coerced extends z.ZodType<number>>(schema: Coerced) =>
   z.preprocess((given) => (typeof given === 'string' && !NUMERAL.test(given) ? Number.NaN : given), schema);
 
+/** A filter that asks for one half, or for the other; absent: for both. */
+export const queryFlag = z
+  .enum(['true', 'false'])
+  .transform((value) => value === 'true')
+  .optional();
+
 /** What every listing takes that comes in pages: read by its handler and by the documentation alike. */
 export const pageQuery = z.object({
   limit: queryNumber(z.coerce.number().int().min(1).max(LIMITS.pageRowsMax))

@@ -11,6 +11,10 @@ import { LIMITS } from './limits.js';
 export const CONTROL_STATES = ['active', 'pause_requested', 'paused', 'expired', 'terminated'] as const;
 export type ControlState = (typeof CONTROL_STATES)[number];
 
+/** An operator paused it: it stops, or its messages alone are held. */
+export const isStoppedState = (state: ControlState): boolean =>
+  state === 'pause_requested' || state === 'paused' || state === 'expired';
+
 /**
  * Which control an agent really obeys. `enforced`: its LLM calls go through the proxy. `cooperative`:
  * its client polls, acknowledges or holds a socket. `observe_only`: it has done none of these.

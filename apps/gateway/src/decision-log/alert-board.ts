@@ -8,6 +8,7 @@ import {
   type AlertGroup,
   type DecisionStore,
   type EntropyAlertEvent,
+  isStoppedState,
   type SessionKey,
   type SessionView,
   splitSessionKey,
@@ -20,10 +21,8 @@ export const GROUP_COUNT_MAX = 10_000;
 /** An alert is raised before its step is stored and its session's row says so. */
 const GRACE_MS = 10_000;
 
-const STOPPED: ReadonlySet<string> = new Set(['pause_requested', 'paused', 'expired']);
-
 const isOpen = (view: SessionView): boolean =>
-  !view.ended && (view.severity === 'loop' || STOPPED.has(view.control.state));
+  !view.ended && (view.severity === 'loop' || isStoppedState(view.control.state));
 
 export class AlertBoard {
   /** Of one tenant, the one whose latest alert is oldest first. */

@@ -20,7 +20,7 @@ import {
 import { stepViewOf } from '#domain/decision-log';
 import { Principal, Requires, RequiresAgentOr } from '../auth/access.js';
 import { parseFields } from '../errors/field-errors.js';
-import { pageQuery } from '../page-query.js';
+import { pageQuery, queryFlag } from '../page-query.js';
 import { STORE } from '../tokens.js';
 import { SampleLoop } from './sample-loop.js';
 import { SessionRegistry } from './session-registry.js';
@@ -35,11 +35,7 @@ export const sessionsQuery = z.object({
     .describe('Found in session id, agent id, last intent or last tool, whatever the case.'),
   severity: z.enum(SEVERITIES).optional(),
   agent_id: z.string().max(LIMITS.idCharsMax).optional(),
-  ended: z
-    .enum(['true', 'false'])
-    .transform((value) => value === 'true')
-    .optional()
-    .describe('Only those that have ended, or that have not.'),
+  ended: queryFlag.describe('Only those that have ended, or that have not.'),
   ...pageQuery.shape,
 });
 export const stepsQuery = z.object({

@@ -4,6 +4,7 @@
  * All tenants share one bound. When it is reached the tenant that has most gives way, with the session whose latest loop is oldest.
  */
 import {
+  isStoppedState,
   type ProxyStore,
   SEMANTIC_ALERT_OVER_AFTER_MS,
   type SemanticLoopEvent,
@@ -22,9 +23,7 @@ const RECOVERY_PAGE_ROWS = 500;
 /** Of a stopped session, at a start. */
 const SESSION_LOOPS_READ = 50;
 
-const STOPPED: ReadonlySet<string> = new Set(['pause_requested', 'paused', 'expired']);
-
-const isStopped = ({ ended, control }: SessionView): boolean => !ended && STOPPED.has(control.state);
+const isStopped = ({ ended, control }: SessionView): boolean => !ended && isStoppedState(control.state);
 
 interface OpenAlert {
   first: SemanticLoopEvent;

@@ -3,11 +3,10 @@
  * one says its mode. One whose agent never heard of an operator's pause is not stopped, and says that.
  */
 import { Ban, Eye, Hand, Pause, ShieldCheck, UserRound } from 'lucide-react';
-import type { ControlView } from '#contracts';
+import { type ControlView, isStoppedState } from '#contracts';
 import { Badge, cx } from '../../ui';
 import {
   askText,
-  isStoppedState,
   isUnheardPause,
   MODE_LABELS,
   reasonText,

@@ -4,6 +4,7 @@ import {
   type ControlState,
   type ControlView,
   type ExpiryAction,
+  isStoppedState,
   PROXY_SOURCE,
   type SessionView,
   SYSTEM_OPERATOR,
@@ -103,10 +104,6 @@ export function askText({ reason, asked_by }: Pick<ControlView, 'reason' | 'aske
     ? `${asked_by[0]} asks for a person`
     : `${asked_by.length} agents ask for a person`;
 }
-
-/** An operator paused it: it stops, or its messages alone are held. */
-export const isStoppedState = (state: ControlState): boolean =>
-  state === 'pause_requested' || state === 'paused' || state === 'expired';
 
 /** Its agent said so, or somebody ended it: nobody reads what is sent to it. */
 export const isOver = ({ ended, control }: Pick<SessionView, 'ended' | 'control'>): boolean =>

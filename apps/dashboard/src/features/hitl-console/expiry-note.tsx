@@ -1,9 +1,9 @@
 /** When an abandoned pause ends by itself, and what becomes of the session then: a held deployment may go out at that. */
 import { useQuery } from '@tanstack/react-query';
-import type { ControlView } from '#contracts';
+import { type ControlView, isStoppedState } from '#contracts';
 import { configQuery } from '../../api';
 import { useNow } from '../../ui';
-import { expiryText, isStoppedState } from './control-texts';
+import { expiryText } from './control-texts';
 
 export function ExpiryNote({ control }: { control: ControlView }) {
   const isAwaited = control.expires_at_ms !== null && isStoppedState(control.state);

@@ -1,9 +1,8 @@
 /** Proxied calls that hang because the session is stopped: how many, and since when. Draws nothing when none does. */
 import { useQuery } from '@tanstack/react-query';
-import { type HeldCall, LIMITS, type SessionView } from '#contracts';
+import { type HeldCall, isStoppedState, LIMITS, type SessionView } from '#contracts';
 import { api } from '../../api';
 import { Badge, Panel, RelativeTime, truncateMiddle } from '../../ui';
-import { isStoppedState } from './control-texts';
 
 /** Calls come and go within their hold, and no topic says so. */
 const REFRESH_MS = 2_000;

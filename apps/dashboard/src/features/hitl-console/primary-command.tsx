@@ -6,9 +6,8 @@
  * does nothing.
  */
 import { Pause, Play } from 'lucide-react';
-import type { SessionView } from '#contracts';
+import { isStoppedState, type SessionView } from '#contracts';
 import { Button, type ButtonSize, plural, useRested } from '../../ui';
-import { isStoppedState } from './control-texts';
 import type { Commander } from './use-command';
 
 /** Large buttons share a phone's width with two others. */

@@ -1,10 +1,9 @@
 /** The one-click reaction to an alert: pause, then look. */
 import { useNavigate, useRouter } from '@tanstack/react-router';
 import { useCallback, useState } from 'react';
-import type { SessionView } from '#contracts';
+import { isStoppedState, type SessionView } from '#contracts';
 import { sendCommand, useDenial } from '../../api';
 import { toast } from '../../ui';
-import { isStoppedState } from './control-texts';
 
 interface PauseAndInspect {
   busy: boolean;

@@ -2,11 +2,11 @@
 import { Link, useRouter } from '@tanstack/react-router';
 import { Pause } from 'lucide-react';
 import type { ReactNode } from 'react';
-import type { SessionView } from '#contracts';
+import { isStoppedState, type SessionView } from '#contracts';
 import { GoButton } from '../../app/go-button';
 import { Button, CutMiddle, cx, RelativeTime } from '../../ui';
 import { StoppedAgentButton } from '../agents/stopped-agent-button';
-import { isStoppedState, MODE_TEXTS, stateText } from '../hitl-console/control-texts';
+import { MODE_TEXTS, stateText } from '../hitl-console/control-texts';
 import { usePauseAndInspect } from '../hitl-console/use-pause-and-inspect';
 import { isStoppedForGood, type Rest } from './rest';
 import { RestBadge } from './rest-badge';

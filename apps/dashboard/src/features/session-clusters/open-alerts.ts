@@ -1,6 +1,5 @@
 /** Which alert rows the panel shows, and in which order. Pure. @see FR-9.10 */
-import { type AlertGroup, LIMITS, type SessionView } from '#contracts';
-import { isStoppedState } from '../hitl-console/control-texts';
+import { type AlertGroup, isStoppedState, LIMITS, type SessionView } from '#contracts';
 
 /**
  * A row stays while its session loops or is stopped. An alert travels ahead of its session's row, so only a row that

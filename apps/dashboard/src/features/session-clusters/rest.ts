@@ -1,10 +1,10 @@
 /**
  * Why a session that has an alert burns no more, though it is not over. Pure. What cannot be told counts as burning.
  */
-import type { AgentView, CallDecision, SessionView } from '#contracts';
+import { type AgentView, type CallDecision, isStoppedState, type SessionView } from '#contracts';
 import { PAUSED, WAITING } from '../../ui/state-dot';
 import { isKilled, isRefused } from '../agents/select-agents';
-import { isStoppedState, isUnheardPause, waitsForPerson } from '../hitl-console/control-texts';
+import { isUnheardPause, waitsForPerson } from '../hitl-console/control-texts';
 
 /** `held`: an operator stopped it, and it listens. `agent_*`: its agent's calls are refused; `session_capped`: its own. `silent`: it has made no step for a while. */
 export type Rest = 'held' | StoppedAgent | 'silent';

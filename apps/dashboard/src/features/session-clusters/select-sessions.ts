@@ -1,7 +1,7 @@
 /** Which sessions the list shows, and in which order. Pure. */
-import { LIMITS, type SessionView } from '#contracts';
+import { isStoppedState, LIMITS, type SessionView } from '#contracts';
 import { type LoopsNow, NO_LOOPS_NOW } from '../../app/loops-now';
-import { isStoppedState, waitsForPerson } from '../hitl-console/control-texts';
+import { waitsForPerson } from '../hitl-console/control-texts';
 import type { ControlFilter, ListSearch, Sort } from './list-search';
 import { NO_POLICIES, type Policies, restOf, stoppedAgentOf } from './rest';
 

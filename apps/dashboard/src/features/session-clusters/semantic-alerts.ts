@@ -1,6 +1,10 @@
 /** Which sessions that ask the same in other words stand in the alerts panel. Pure. */
-import { SEMANTIC_ALERT_OVER_AFTER_MS, type SemanticLoopEvent, type SessionView } from '#contracts';
-import { isStoppedState } from '../hitl-console/control-texts';
+import {
+  isStoppedState,
+  SEMANTIC_ALERT_OVER_AFTER_MS,
+  type SemanticLoopEvent,
+  type SessionView,
+} from '#contracts';
 
 export interface SemanticAlert {
   session_id: string;

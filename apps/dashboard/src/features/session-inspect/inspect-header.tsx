@@ -1,5 +1,5 @@
 /** What session this is, how it is, and who has it in hand: readable within a second. */
-import type { AgentView, SessionView } from '#contracts';
+import { type AgentView, isStoppedState, type SessionView } from '#contracts';
 import { BackLink } from '../../app/back-link';
 import { useLoopsNow } from '../../app/looping';
 import { NO_AGENTS, useTopic } from '../../realtime';
@@ -20,14 +20,7 @@ import { isKilled } from '../agents/select-agents';
 import { SplitNote } from '../agents/split-agent';
 import { StoppedBy } from '../agents/stopped-by';
 import { ControlBadge, ModeLabel } from '../hitl-console/control-badge';
-import {
-  askText,
-  isStoppedState,
-  isUnheardPause,
-  MODE_TEXTS,
-  reasonText,
-  STATE_LABELS,
-} from '../hitl-console/control-texts';
+import { askText, isUnheardPause, MODE_TEXTS, reasonText, STATE_LABELS } from '../hitl-console/control-texts';
 import { dotState, LOOP_REST_LABELS, restOf, stoppedAgentOf } from '../session-clusters/rest';
 import { RestBadge } from '../session-clusters/rest-badge';
 import { SeverityBadge } from '../session-clusters/severity-badge';

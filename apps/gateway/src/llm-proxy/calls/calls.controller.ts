@@ -17,7 +17,7 @@ import {
 import { type Clock, DAY_MS } from '#kernel';
 import { Principal, Requires } from '../../auth/access.js';
 import { parseFields } from '../../errors/field-errors.js';
-import { pageQuery, queryNumber } from '../../page-query.js';
+import { pageQuery, queryFlag, queryNumber } from '../../page-query.js';
 import { CLOCK, PROXY_STORE } from '../../tokens.js';
 import { LlmProxyArea } from '../llm-proxy.area.js';
 
@@ -31,22 +31,14 @@ export const callsQuery = z.object({
   session_id: id,
   model: id,
   decision: z.enum(CALL_DECISIONS).optional().describe('What became of the call.'),
-  failed: z
-    .enum(['true', 'false'])
-    .transform((value) => value === 'true')
-    .optional()
-    .describe('Status 400 and above, or no answer.'),
+  failed: queryFlag.describe('Status 400 and above, or no answer.'),
   from_ms: fromMs,
   to_ms: toMs,
   ...pageQuery.shape,
 });
 export const incidentsQuery = z.object({
   agent_id: id,
-  open: z
-    .enum(['true', 'false'])
-    .transform((value) => value === 'true')
-    .optional()
-    .describe('Only those whose agent nobody has reactivated since, or only the others.'),
+  open: queryFlag.describe('Only those whose agent nobody has reactivated since, or only the others.'),
   ...pageQuery.shape,
 });
 export const heldQuery = z.object({ agent_id: id, session_id: id });
