@@ -116,6 +116,23 @@ describe('a loop', () => {
     expect(parsed(second as never)).toMatchObject({ phase: 'recovered', agent_id: agentId });
   });
 
+  it('is closed at the webhook when its rule is removed, though it goes on', async () => {
+    const receiver = await receive();
+    const { channel } = await createChannel(receiver.url);
+    const { rule_id } = await watchLoops(channel.channel_id);
+    const { agentId, sessionId } = await loop();
+    await receiver.arrived(1);
+    await gateway.operator('DELETE', `/v1/alert-rules/${rule_id}`);
+    const [, closed] = await receiver.arrived(2);
+    expect(parsed(closed as never)).toMatchObject({
+      phase: 'recovered',
+      rule_id,
+      agent_id: agentId,
+      session_id: sessionId,
+      detail: { watch_ended: true },
+    });
+  });
+
   it('of another session of the same agent is told by its name, and the end is that of both', async () => {
     const receiver = await receive();
     const { channel } = await createChannel(receiver.url);

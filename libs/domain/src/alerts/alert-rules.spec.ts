@@ -4,6 +4,7 @@ import { FakeClock } from '#testing';
 import type { AlertEvent } from './alert-event.js';
 import { AlertRules, type AlertRulesOptions, TICK_WORK_MS_MAX } from './alert-rules.js';
 import { LOOPING_SESSIONS_PER_AGENT_MAX } from './looping-sessions.js';
+import { noticeOf } from './notice.js';
 import { NEWS_GAP_MS } from './notice-plan.js';
 import { defaultRules, type RuleSettings } from './rule-defaults.js';
 import { AGENTS_PER_TENANT_MAX, type DueNotice } from './tenant-rules.js';
@@ -942,6 +943,17 @@ describe('when people are told', () => {
     expect(phases(rules.tick(T0 + MINUTE))).toEqual(['firing']);
   });
 
+  it('says also while muted that what people were told of is over, or their pagers stay open for good', () => {
+    const { rules, kept } = watch(rule('kill_switch'));
+    rules.observe(incident(0));
+    kept.rules = [rule('kill_switch', { muted_until_ms: T0 + 60 * MINUTE })];
+    rules.refresh('default', T0 + 1_000);
+    expect(phases(rules.observe(reactivated(MINUTE)))).toEqual(['recovered']);
+    expect([incident(2 * MINUTE), reactivated(3 * MINUTE)].flatMap((event) => rules.observe(event))).toEqual(
+      [],
+    );
+  });
+
   it('says nothing of recoveries where nobody wants them', () => {
     const { rules } = watch(rule('kill_switch', { notify_recovery: false }));
     rules.observe(incident(0));
@@ -990,6 +1002,41 @@ describe('the rules of a tenant', () => {
     expect(rules.observe(reactivated(1))).toEqual([]);
   });
 
+  it('close what they told of where they watch it no more: nobody would ever say that it is over', () => {
+    const leave = { removed: [], disabled: [{ enabled: false }], 'about another': [{ agent_id: 'other' }] };
+    for (const [how, changes] of Object.entries(leave)) {
+      const told = rule('kill_switch', { channel_ids: ['pager'] });
+      const { rules, kept } = watch(told);
+      rules.observe(incident(0));
+      kept.rules = changes.map((change) => rule('kill_switch', { ...change, channel_ids: ['chat'] }));
+      const due = rules.refresh('default', T0 + MINUTE);
+      expect(due, how).toMatchObject([
+        {
+          rule: told,
+          phase: 'recovered',
+          agent_id: 'crawler',
+          since_ms: T0,
+          at_ms: T0 + MINUTE,
+          detail: { watch_ended: true },
+        },
+      ]);
+      expect(noticeOf(due[0] as DueNotice, { noticeId: 'n1', publicUrl: null })).toMatchObject({
+        title: 'Agent "crawler" is not watched by this rule any more',
+        text: 'The rule was removed, switched off or made one about another agent. Whether what it told of 1 min ago goes on is not known.',
+      });
+      expect(rules.refresh('default', T0 + MINUTE), how).toEqual([]);
+    }
+  });
+
+  it('close nothing that nobody was told of, or of which nobody wants to hear that it is over', () => {
+    for (const quiet of [{ muted_until_ms: T0 + 60 * MINUTE }, { notify_recovery: false }]) {
+      const { rules, kept } = watch(rule('kill_switch', quiet));
+      rules.observe(incident(0));
+      kept.rules = [];
+      expect(rules.refresh('default', T0 + MINUTE)).toEqual([]);
+    }
+  });
+
   it('see what holds already when they are enabled again, added, or about another agent than before', () => {
     const { rules, kept } = watch(rule('entropy_loop'));
     const change = (...settings: RuleSettings[]) => {
@@ -997,10 +1044,10 @@ describe('the rules of a tenant', () => {
       return rules.refresh('default', T0 + 1_000).map(({ rule: { rule_id }, phase }) => [rule_id, phase]);
     };
     rules.observe(step(0, { severity: 'loop' }));
-    expect(change(rule('entropy_loop', { enabled: false }))).toEqual([]);
+    expect(change(rule('entropy_loop', { enabled: false }))).toEqual([['rule-entropy_loop', 'recovered']]);
     expect(change(rule('entropy_loop'))).toEqual([['rule-entropy_loop', 'firing']]);
     expect(change(rule('entropy_loop', { name: 'renamed' }))).toEqual([]);
-    expect(change(rule('entropy_loop', { agent_id: 'other' }))).toEqual([]);
+    expect(change(rule('entropy_loop', { agent_id: 'other' }))).toEqual([['rule-entropy_loop', 'recovered']]);
     expect(change(rule('entropy_loop', { agent_id: 'crawler' }))).toEqual([['rule-entropy_loop', 'firing']]);
     const added = rule('entropy_loop', { rule_id: 'added' });
     expect(change(rule('entropy_loop', { agent_id: 'crawler' }), added)).toEqual([['added', 'firing']]);

@@ -64,8 +64,8 @@ export class AlertRules {
   }
 
   /**
-   * Rules were added, changed or removed. What goes on firing keeps its state; what a change ends, ends silently; what
-   * holds already of the agents that a rule is about from now on is due.
+   * Rules were added, changed or removed. What goes on firing keeps its state; what people were told of agents that are
+   * watched no more is closed; what holds already of the agents that a rule is about from now on is due.
    */
   refresh(tenantId: string, nowMs: number): DueNotice[] {
     return this.#tenants.get(tenantId)?.refresh(nowMs) ?? [];

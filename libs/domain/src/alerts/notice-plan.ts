@@ -8,7 +8,8 @@
  *                          quiet                          quiet, and `recovered` is said
  *
  * Cooldown counts from the last notice that something is wrong; a recovery is said at once, because it ends what was
- * said before, and never of something nobody was told. (Reactivating an agent ends its cooldown too: see the rules.) Muted, it fires silently; what still lasts afterwards is said.
+ * said before, and never of something nobody was told. (Reactivating an agent ends its cooldown too: see the rules.) Muted, it fires silently; what still
+ * lasts afterwards is said. A recovery is said also while muted: it wakes nobody, and closes what is open elsewhere.
  *
  * News of what is told already (another session loops) are told as firing once more, at once where nothing is cooling; what comes
  * up meanwhile waits and is told in one notice.
@@ -53,16 +54,16 @@ export function planNotice(
   nowMs: number,
 ): NoticePlan {
   const state = asOf(nowMs, before);
-  const isMuted = timing.muted_until_ms !== null && nowMs < timing.muted_until_ms;
   if (!holds) {
     if (state.sinceMs === null) return { state, say: null };
-    const isWorthSaying = timing.notify_recovery && state.noticeCount > 0 && !isMuted;
+    const isWorthSaying = timing.notify_recovery && state.noticeCount > 0;
     const quiet = { ...QUIET, lastNoticeMs: state.lastNoticeMs };
     return { state: quiet, say: isWorthSaying ? 'recovered' : null };
   }
   const firing = state.sinceMs === null ? { ...state, sinceMs: nowMs, noticeCount: 0 } : state;
   const sinceNoticeMs = firing.lastNoticeMs === null ? Number.POSITIVE_INFINITY : nowMs - firing.lastNoticeMs;
   const isCooling = sinceNoticeMs < timing.cooldown_s * 1_000;
+  const isMuted = timing.muted_until_ms !== null && nowMs < timing.muted_until_ms;
   if (isMuted || isCooling) return { state: firing, say: null };
   const told = { ...firing, noticeCount: firing.noticeCount + 1, lastNoticeMs: nowMs };
   if (firing.noticeCount === 0) return { state: told, say: 'firing' };

@@ -96,6 +96,13 @@ function wordsOf({ rule, agent_id, detail }: DueNotice): { on: string; text: str
   }
 }
 
+const unwatchedWords = (agentId: string, ago: string) => ({
+  title: `Agent "${oneLine(agentId)}" is not watched by this rule any more`,
+  text:
+    'The rule was removed, switched off or made one about another agent. ' +
+    `Whether what it told of ${ago} ago goes on is not known.`,
+});
+
 export interface NoticeContext {
   noticeId: string;
   /** Origin of the dashboard; null when unknown. */
@@ -107,6 +114,9 @@ export function noticeOf(due: DueNotice, { noticeId, publicUrl }: NoticeContext)
   const { on, text, off } = wordsOf(due);
   const lasted = spokenDuration(Math.max(0, at_ms - since_ms) / 1_000);
   const isOver = phase === 'recovered';
+  const over = detail.watch_ended
+    ? unwatchedWords(agent_id, lasted)
+    : { title: off, text: `It lasted ${lasted}.` };
   return {
     notice_id: noticeId,
     type: rule.type,
@@ -117,8 +127,8 @@ export function noticeOf(due: DueNotice, { noticeId, publicUrl }: NoticeContext)
     agent_id,
     session_id,
     at_ms,
-    title: isOver ? off : phase === 'repeat' ? `Still: ${on}` : on,
-    text: isOver ? `It lasted ${lasted}.` : phase === 'repeat' ? `${text} It has lasted ${lasted}.` : text,
+    title: isOver ? over.title : phase === 'repeat' ? `Still: ${on}` : on,
+    text: isOver ? over.text : phase === 'repeat' ? `${text} It has lasted ${lasted}.` : text,
     url: publicUrl === null ? null : pageOf(publicUrl, due),
     detail: { ...detail, since_ms },
   };

@@ -7,6 +7,9 @@ export const ERROR_CALLS_MIN = 10;
 /** A rule as it is kept, without what is firing. */
 export type RuleSettings = Omit<AlertRule, 'firing'>;
 
+export const isAbout = (rule: Pick<RuleSettings, 'agent_id'>, agentId: string): boolean =>
+  rule.agent_id === null || rule.agent_id === agentId;
+
 /** Shown without a channel until somebody adds one. Their ids are the same in every tenant. */
 export const defaultRules = (updatedBy: string): RuleSettings[] =>
   (

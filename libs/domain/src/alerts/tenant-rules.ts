@@ -6,7 +6,7 @@ import type { AlertEvent } from './alert-event.js';
 import { LoopCarriers } from './loop-carriers.js';
 import { planNotice } from './notice-plan.js';
 import { type Hush, type NoticeDetail, readCondition } from './rule-condition.js';
-import type { RuleSettings } from './rule-defaults.js';
+import { isAbout, type RuleSettings } from './rule-defaults.js';
 import { type FiringState, NO_SESSIONS, WatchedRule } from './watched-rule.js';
 
 /** Agents remembered per tenant; the one unheard of longest is forgotten, with what it made fire. */
@@ -74,7 +74,7 @@ export class TenantRules {
         parts.onBound('agents');
       },
     });
-    this.#applyRules();
+    this.#applyRules(this.#enabledRules());
   }
 
   observe(event: AlertEvent): DueNotice[] {
@@ -131,7 +131,9 @@ export class TenantRules {
   }
 
   refresh(nowMs: number): DueNotice[] {
-    return this.#evaluateKnown(this.#applyRules(), nowMs);
+    const rules = this.#enabledRules();
+    const unwatched = [...this.#rules].flatMap(([id, one]) => this.#unwatched(one, rules.get(id), nowMs));
+    return [...unwatched, ...this.#evaluateKnown(this.#applyRules(rules), nowMs)];
   }
 
   states(ruleId: string): FiringState[] {
@@ -167,7 +169,7 @@ export class TenantRules {
     const isNews = facts.apply(event, steadyMs);
     for (const one of this.#rules.values()) {
       const { rule_id, type } = one.settings;
-      if (!ABOUT[type].has(event.kind) || !one.isAbout(event.agent_id)) continue;
+      if (!ABOUT[type].has(event.kind) || !isAbout(one.settings, event.agent_id)) continue;
       // The common case, ten thousand times a second: a step that changes nothing.
       if (type === 'entropy_loop' && !isNews) continue;
       if (type === 'agent_silent' && one.peek(event.agent_id) === undefined) continue;
@@ -222,6 +224,33 @@ export class TenantRules {
     if (!isOn) subject.sessionId = null;
   }
 
+  /**
+   * Closes what people were told of agents that a rule watches no more: nobody would ever say that it is over.
+   * @param after undefined: it is there no more
+   */
+  #unwatched(one: WatchedRule, after: RuleSettings | undefined, nowMs: number): DueNotice[] {
+    const { settings: rule } = one;
+    if (!rule.notify_recovery) return [];
+    return one.agentIds().flatMap((agent_id): DueNotice[] => {
+      const subject = one.peek(agent_id);
+      const sinceMs = subject?.state.sinceMs ?? null;
+      if (subject === undefined || sinceMs === null || subject.state.noticeCount === 0) return [];
+      if (after !== undefined && isAbout(after, agent_id)) return [];
+      return [
+        {
+          rule,
+          phase: 'recovered',
+          tenant_id: this.#parts.tenantId,
+          agent_id,
+          session_id: subject.sessionId,
+          at_ms: nowMs,
+          since_ms: sinceMs,
+          detail: { watch_ended: true },
+        },
+      ];
+    });
+  }
+
   /** Every agent that the rules are about. */
   #evaluateKnown(rules: readonly WatchedRule[], nowMs: number): DueNotice[] {
     const due: DueNotice[] = [];
@@ -265,23 +294,27 @@ export class TenantRules {
     return facts;
   }
 
+  /** By id. */
+  #enabledRules(): ReadonlyMap<string, RuleSettings> {
+    const enabled = this.#parts.rules().filter((rule) => rule.enabled);
+    return new Map(enabled.map((rule) => [rule.rule_id, rule]));
+  }
+
   /** @returns those that are new or changed: what holds may hold of other agents than before */
-  #applyRules(): WatchedRule[] {
-    const { clock, rules, onBound, onChanged } = this.#parts;
-    const settings = rules().filter((rule) => rule.enabled);
-    const kept = new Set(settings.map((rule) => rule.rule_id));
+  #applyRules(rules: ReadonlyMap<string, RuleSettings>): WatchedRule[] {
+    const { clock, onBound, onChanged } = this.#parts;
     const changed: WatchedRule[] = [];
     for (const ruleId of this.#rules.keys()) {
-      if (kept.has(ruleId)) continue;
+      if (rules.has(ruleId)) continue;
       this.#rules.delete(ruleId);
       onChanged(ruleId);
     }
-    for (const rule of settings) {
-      const known = this.#rules.get(rule.rule_id);
+    for (const [ruleId, rule] of rules) {
+      const known = this.#rules.get(ruleId);
       const one = known ?? new WatchedRule(rule, () => onBound('subjects'));
       if (known?.settings !== rule) changed.push(one);
-      if (known === undefined) this.#rules.set(rule.rule_id, one);
-      else if (known.change(rule, clock.steadyMs())) onChanged(rule.rule_id);
+      if (known === undefined) this.#rules.set(ruleId, one);
+      else if (known.change(rule, clock.steadyMs())) onChanged(ruleId);
     }
     return changed;
   }
@@ -295,7 +328,7 @@ export class TenantRules {
         if (this.#rules.get(ruleId) !== one) break;
         const isThere =
           one.peek(agentId) !== undefined || (isSilence && this.#agents.peek(agentId) !== undefined);
-        if (isThere && one.isAbout(agentId)) yield { one, agentId };
+        if (isThere && isAbout(one.settings, agentId)) yield { one, agentId };
       }
     }
   }

@@ -3,7 +3,7 @@ import { RULE_WINDOW_S_DEFAULT } from '#contracts';
 import type { BudgetUse } from './budget-share.js';
 import { CallTally } from './call-tally.js';
 import { asOf, isForgettable, QUIET, type SubjectState } from './notice-plan.js';
-import type { RuleSettings } from './rule-defaults.js';
+import { isAbout, type RuleSettings } from './rule-defaults.js';
 
 /** Agents a rule keeps a state for; further ones do not fire until there is room. */
 const SUBJECTS_PER_RULE_MAX = 5_000;
@@ -40,10 +40,6 @@ export class WatchedRule {
     public settings: RuleSettings,
     private readonly onFull: () => void,
   ) {}
-
-  isAbout(agentId: string): boolean {
-    return this.settings.agent_id === null || this.settings.agent_id === agentId;
-  }
 
   agentIds(): string[] {
     return [...this.#subjects.keys()];
@@ -95,7 +91,7 @@ export class WatchedRule {
     for (const [agentId, subject] of this.#subjects) {
       // None of its channels was sent what was said so far: for them all of it is news.
       if (isUnheard) this.#makeUntold(subject);
-      if (!this.isAbout(agentId)) hasEnded = this.forget(agentId) || hasEnded;
+      if (!isAbout(settings, agentId)) hasEnded = this.forget(agentId) || hasEnded;
       // Counts of one window say nothing about another.
       if (isOtherWindow && subject.tally !== null) subject.tally = this.#newTally(steadyMs);
     }

@@ -90,7 +90,11 @@ function UntilDialog({ name, onClose, onMute }: UntilDialogProps) {
   return (
     <Dialog open onOpenChange={(open) => open || onClose()} title={`Mute “${name}”`}>
       <form onSubmit={submit} noValidate className="flex flex-col gap-3">
-        <Field label="Until" hint="On the clock of this computer." error={error}>
+        <Field
+          label="Until"
+          hint="On the clock of this computer. The end of what was told before is still told."
+          error={error}
+        >
           <Input
             type="datetime-local"
             value={text}
