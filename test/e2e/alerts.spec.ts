@@ -244,6 +244,20 @@ test('of more dead letters than are read at once the count says that there are m
   await page.getByRole('tab', { name: 'Dead letters 50+ not delivered' }).waitFor();
 });
 
+test('dead letters are sent again all together, also those that are not listed', async () => {
+  await openAlerts();
+  await openTab('Dead letters 50+ not delivered');
+  const before = receiver.received.length;
+  await button('Retry all').click();
+  await page.getByText('Send every dead letter again?').waitFor();
+  await button('Retry all').last().click();
+  await page.getByText(/^[5-9]\d dead letters put back$/).waitFor();
+  await expect.poll(() => receiver.received.length).toBeGreaterThan(before + 50);
+  // The receiver refuses them still.
+  await page.getByRole('tab', { name: /^Dead letters 5\d\+ not delivered$/ }).waitFor();
+  await checkEveryLook(page, 'dead-letters');
+});
+
 test('what is deleted is gone, and a rule says that its channel is', async () => {
   await openAlerts();
   await openTab('Channels');

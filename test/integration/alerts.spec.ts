@@ -212,6 +212,40 @@ describe('a receiver in trouble', () => {
     );
   });
 
+  it('leaves dead letters, which are sent again all together, in their order, and audited once', async () => {
+    const receiver = await receive(status(404));
+    const [{ channel }, { channel: elsewhere }] = await Promise.all([
+      createChannel(receiver.url),
+      createChannel(receiver.url),
+    ]);
+    const { rule_id } = await watchLoops(channel.channel_id);
+    const { agentId } = await loop();
+    await gateway.operator('DELETE', `/v1/alert-rules/${rule_id}`);
+    await watchLoops(elsewhere.channel_id);
+    await receiver.arrived(3);
+    const isDead = (one: any) => one.channel_id === elsewhere.channel_id && one.state === 'dead';
+    await delivery(isDead);
+
+    receiver.answer = status(200);
+    const retry = (channel_id: string) =>
+      gateway.operator('POST', '/v1/alert-deliveries/retry', { channel_id });
+    expect(await retry(channel.channel_id)).toMatchObject({
+      status: 200,
+      body: { retried_count: 2, has_more: false },
+    });
+    const sentAgain = (await receiver.arrived(5)).slice(3).map(parsed);
+    expect(sentAgain).toMatchObject([
+      { phase: 'firing', agent_id: agentId, rule_id },
+      { phase: 'recovered', agent_id: agentId, rule_id },
+    ]);
+    const audit = await gateway.operator('GET', '/v1/audit?limit=1');
+    expect(audit.body.items).toMatchObject([
+      { action: 'alert_delivery.retry_all', detail: { channel_id: channel.channel_id, count: 2 } },
+    ]);
+    expect((await retry('nowhere')).body.reason).toBe('alert_channel_not_found');
+    await delivery(isDead);
+  });
+
   it('is given a rest after failures in a row', async () => {
     const receiver = await receive(status(500));
     const { channel } = await createChannel(receiver.url);

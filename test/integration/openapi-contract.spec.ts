@@ -294,6 +294,8 @@ describe('what is sent and read back', () => {
     await ask('PATCH /v1/alert-channels/{channel_id}', 404, { params: channelParams, body: { name: 'x' } });
     await ask('GET /v1/alert-deliveries', 200);
     await ask('POST /v1/alert-deliveries/{delivery_id}/retry', 404);
+    await ask('POST /v1/alert-deliveries/retry', 200);
+    await ask('POST /v1/alert-deliveries/retry', 404, { body: { channel_id: 'nowhere' } });
   });
 
   it('pages whose cursors hold ids of any script and length', async () => {

@@ -194,6 +194,17 @@ export const alertDeliverySchema = z.object({
 });
 export type AlertDelivery = z.infer<typeof alertDeliverySchema>;
 
+/** `POST /v1/alert-deliveries/retry`. */
+export const deadLettersRetrySchema = z.strictObject({
+  /** Null: those of every channel. */
+  channel_id: z.string().min(1).max(LIMITS.idCharsMax).nullable().default(null),
+});
+export const deadLettersRetriedSchema = z.object({
+  retried_count: z.number().int(),
+  has_more: z.boolean().describe('There was no room for some: ask again when those put back have gone.'),
+});
+export type DeadLettersRetried = z.infer<typeof deadLettersRetriedSchema>;
+
 /** `POST /v1/alert-channels/{id}/test`. */
 export const channelTestSchema = z.object({
   status: z.enum(['ok', 'failed']),

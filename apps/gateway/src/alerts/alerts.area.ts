@@ -9,7 +9,6 @@ import {
   type ControlView,
   type DecisionStore,
   type LivePublisher,
-  type OperatorPrincipal,
   type Page,
   type PageQuery,
   type PolicyBar,
@@ -32,6 +31,7 @@ import { AlertTelemetry } from './alert-telemetry.js';
 import { ChannelDesk } from './channel-desk.js';
 import { CHANNEL_GONE, openChannel, SEALED_WITH_ANOTHER_KEY } from './channel-record.js';
 import { ChannelSender } from './channel-sender.js';
+import { DeadLetters } from './dead-letters.js';
 import { DeliveryQueue } from './delivery-queue.js';
 import { PersonWaits } from './person-waits.js';
 import { RuleDesk } from './rule-desk.js';
@@ -83,9 +83,9 @@ export class AlertsArea {
   readonly monitor: AlertMonitor;
   readonly rules: RuleDesk;
   readonly channels: ChannelDesk;
+  readonly deadLetters: DeadLetters;
   readonly #queue: DeliveryQueue;
   readonly #documents: AlertDocuments;
-  readonly #audit: SettingsAudit;
   readonly #telemetry: AlertTelemetry;
   readonly #parts: AlertsDependencies;
   readonly #personWaits = new PersonWaits();
@@ -136,8 +136,9 @@ export class AlertsArea {
       unwrittenRules,
       telemetry,
     });
-    this.#audit = new SettingsAudit(parts.store, clock);
-    const shared = { documents, audit: this.#audit, changes: new ChangeQueue<string>(), clock, ids };
+    const audit = new SettingsAudit(parts.store, clock);
+    this.deadLetters = new DeadLetters({ store: proxyStore, documents, queue: this.#queue, audit });
+    const shared = { documents, audit, changes: new ChangeQueue<string>(), clock, ids };
     this.rules = new RuleDesk({ ...shared, watch: this.monitor });
     this.channels = new ChannelDesk({
       ...shared,
@@ -236,18 +237,6 @@ export class AlertsArea {
     },
   ): Promise<Page<AlertDelivery>> {
     return this.#parts.proxyStore.deliveries(query);
-  }
-
-  /** @throws ObservatoryError delivery_not_found, alert_channel_not_found; as the store does, and then nothing is sent */
-  retry(by: OperatorPrincipal, deliveryId: string): Promise<AlertDelivery> {
-    return this.#queue.retry(by.tenant_id, deliveryId, ({ channel_id, notice }) =>
-      this.#audit.record(by, by.tenant_id, 'alert_delivery.retry', {
-        delivery_id: deliveryId,
-        channel_id,
-        name: this.#documents.channel(by.tenant_id, channel_id)?.name,
-        type: notice.type,
-      }),
-    );
   }
 
   #notePause(key: SessionKey, { state }: ControlView): void {

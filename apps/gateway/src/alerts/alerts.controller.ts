@@ -11,6 +11,8 @@ import {
   alertRulePatchSchema,
   type ChannelTest,
   DELIVERY_STATES,
+  type DeadLettersRetried,
+  deadLettersRetrySchema,
   LIMITS,
   type OperatorPrincipal,
   type Page,
@@ -115,6 +117,14 @@ export class AlertsController {
     @Param('delivery_id') deliveryId: string,
     @Principal() principal: OperatorPrincipal,
   ): Promise<AlertDelivery> {
-    return this.alerts.retry(principal, deliveryId);
+    return this.alerts.deadLetters.retry(principal, deliveryId);
+  }
+
+  @Post('alert-deliveries/retry')
+  @HttpCode(200)
+  @Requires('configure')
+  retryAll(@Body() body: unknown, @Principal() principal: OperatorPrincipal): Promise<DeadLettersRetried> {
+    const { channel_id } = parseFields(deadLettersRetrySchema, body);
+    return this.alerts.deadLetters.retryAll(principal, channel_id);
   }
 }

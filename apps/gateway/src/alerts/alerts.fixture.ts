@@ -13,6 +13,7 @@ import type {
   DocumentWrite,
   Incident,
   LivePublisher,
+  ProxyStore,
   SecretBox,
   SessionKey,
   SessionView,
@@ -56,8 +57,10 @@ export class MemoryAlertStore {
     const row = this.rows.get(deliveryId);
     return row?.notice.tenant_id === tenantId ? structuredClone(row) : null;
   }
-  async deliveries({ tenant_id, limit, cursor }: { tenant_id: string; limit: number; cursor?: string }) {
-    const all = [...this.rows.values()].filter(({ notice }) => notice.tenant_id === tenant_id).reverse();
+  async deliveries({ tenant_id, limit, cursor, state }: Parameters<ProxyStore['deliveries']>[0]) {
+    const all = [...this.rows.values()]
+      .filter((row) => row.notice.tenant_id === tenant_id && row.state === (state ?? row.state))
+      .reverse();
     const from = Number(cursor ?? 0);
     const next_cursor = from + limit < all.length ? String(from + limit) : null;
     return { items: structuredClone(all.slice(from, from + limit)), next_cursor };

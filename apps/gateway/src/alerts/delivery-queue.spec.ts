@@ -112,7 +112,7 @@ describe('a delivery', () => {
     expect(alerts.sent).toHaveLength(RETRY_DELAYS_MS.length + 1);
 
     alerts.script.answer = async () => ({ ok: true });
-    const answer = await alerts.area.retry(ADMIN, dead?.delivery_id ?? '');
+    const answer = await alerts.area.deadLetters.retry(ADMIN, dead?.delivery_id ?? '');
     expect(answer).toMatchObject({ state: 'pending', attempt_count: 0, last_error: null });
     await settle();
     expect(alerts.states()).toEqual(['delivered']);
@@ -138,7 +138,7 @@ describe('a delivery', () => {
     await settle();
     const [dead] = alerts.store.rows.values();
     const stranger = { ...ADMIN, tenant_id: 'other' };
-    await expect(alerts.area.retry(stranger, dead?.delivery_id ?? '')).rejects.toMatchObject({
+    await expect(alerts.area.deadLetters.retry(stranger, dead?.delivery_id ?? '')).rejects.toMatchObject({
       code: 'delivery_not_found',
     });
   });
@@ -150,7 +150,7 @@ describe('a delivery', () => {
     await settle();
     const [id = ''] = alerts.store.rows.keys();
     alerts.store.isFull = true;
-    await expect(alerts.area.retry(ADMIN, id)).rejects.toThrow('store_full');
+    await expect(alerts.area.deadLetters.retry(ADMIN, id)).rejects.toThrow('store_full');
     alerts.store.isFull = false;
     await alerts.time.pass(5_000);
     await settle();
@@ -165,7 +165,7 @@ describe('a delivery', () => {
     await settle();
     const id = [...alerts.store.rows.keys()][0] ?? '';
     alerts.script.answer = async () => ({ ok: true });
-    await Promise.all([alerts.area.retry(ADMIN, id), alerts.area.retry(ADMIN, id)]);
+    await Promise.all([alerts.area.deadLetters.retry(ADMIN, id), alerts.area.deadLetters.retry(ADMIN, id)]);
     await settle();
     expect(alerts.sent).toHaveLength(2);
   });
@@ -255,7 +255,10 @@ describe('a delivery', () => {
     expect(alerts.states()).toEqual(['pending']);
     const [id = ''] = alerts.store.rows.keys();
     alerts.store.isFull = false;
-    expect(await alerts.area.retry(ADMIN, id)).toMatchObject({ state: 'delivered', attempt_count: 1 });
+    expect(await alerts.area.deadLetters.retry(ADMIN, id)).toMatchObject({
+      state: 'delivered',
+      attempt_count: 1,
+    });
     await alerts.time.pass(5_000);
     await settle();
     expect(alerts.states()).toEqual(['delivered']);
@@ -276,7 +279,7 @@ describe('a delivery', () => {
       await settle();
       return found;
     };
-    expect(await alerts.area.retry(ADMIN, id)).toMatchObject({ state: 'delivered' });
+    expect(await alerts.area.deadLetters.retry(ADMIN, id)).toMatchObject({ state: 'delivered' });
     await settle();
     expect(alerts.states()).toEqual(['delivered']);
     expect(alerts.sent).toHaveLength(1);
@@ -351,7 +354,9 @@ describe('a delivery', () => {
       last_error: 'the channel was removed',
     });
     const id = [...alerts.store.rows.keys()][1] ?? '';
-    await expect(alerts.area.retry(ADMIN, id)).rejects.toMatchObject({ code: 'alert_channel_not_found' });
+    await expect(alerts.area.deadLetters.retry(ADMIN, id)).rejects.toMatchObject({
+      code: 'alert_channel_not_found',
+    });
     expect(alerts.states()[1]).toBe('dead');
   });
 });
@@ -396,7 +401,7 @@ describe('a channel that fails', () => {
     await fillUp(alerts);
     alerts.script.answer = async () => ({ ok: true });
     const [id = ''] = alerts.store.rows.keys();
-    await alerts.area.retry(ADMIN, id);
+    await alerts.area.deadLetters.retry(ADMIN, id);
     await settle();
     expect(alerts.store.rows.get(id)?.state).toBe('delivered');
     expect(alerts.area.channels.list('default')[0]?.circuit.state).toBe('closed');
@@ -530,7 +535,7 @@ describe('what is told of one alert', () => {
     fire(alerts, 'two');
     await settle();
     alerts.script.answer = async () => ({ ok: true });
-    for (const id of ids.toReversed()) await alerts.area.retry(ADMIN, id);
+    for (const id of ids.toReversed()) await alerts.area.deadLetters.retry(ADMIN, id);
     answer({ ok: true });
     await settle();
     const told = alerts.sent

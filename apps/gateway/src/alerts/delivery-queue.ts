@@ -87,6 +87,11 @@ export class DeliveryQueue {
     return this.#lastSeq;
   }
 
+  /** How many more may wait for this channel. */
+  roomOf(channelId: string): number {
+    return PENDING_PER_CHANNEL_MAX - (this.#lanes.get(channelId)?.entries.size ?? 0);
+  }
+
   /** Goes on with what an earlier process left. Rejects as the store does. */
   async resume(): Promise<void> {
     const { clock, store } = this.#options;

@@ -201,6 +201,8 @@ export const SCHEMAS: Readonly<Record<string, z.ZodType>> = {
   AlertChannelPatch: contracts.alertChannelPatchSchema,
   CreatedAlertChannel: contracts.createdAlertChannelSchema,
   ChannelTest: contracts.channelTestSchema,
+  DeadLettersRetry: contracts.deadLettersRetrySchema,
+  DeadLettersRetried: contracts.deadLettersRetriedSchema,
   AlertNotice: contracts.alertNoticeSchema,
   AlertDelivery: contracts.alertDeliverySchema,
   AlertDeliveryPage: pages.alertDeliveries,

@@ -22,6 +22,7 @@ import {
 } from '../../ui';
 import type { AlertsSearch } from './alerts-search';
 import { nextTryText, tryAheadOf } from './next-try-text';
+import { RetryAllButton } from './retry-all-button';
 import { TabBody } from './tab-body';
 import { useChannels, useDeliveries } from './use-alerts';
 
@@ -89,7 +90,16 @@ export function DeliveriesTab({ search, onSearch, isDead = false }: DeliveriesTa
           ? 'Notices that could not be delivered, after every try.'
           : 'Every notice, and what became of it. A restart resumes what is pending.'
       }
-      action={filters}
+      action={
+        isDead && source.deliveries.length > 0 ? (
+          <>
+            {filters}
+            <RetryAllButton channelId={search.channel} channels={channels} />
+          </>
+        ) : (
+          filters
+        )
+      }
     >
       {source.failure ? <Callout tone="danger">{source.failure}</Callout> : null}
       {source.isLoading ? <Skeleton className="h-32 w-full" /> : null}

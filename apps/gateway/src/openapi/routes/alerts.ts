@@ -9,6 +9,8 @@ import {
   alertRuleSchema,
   channelTestSchema,
   createdAlertChannelSchema,
+  deadLettersRetriedSchema,
+  deadLettersRetrySchema,
   LIMITS,
 } from '#contracts';
 import { deliveriesQuery } from '../../alerts/alerts.controller.js';
@@ -172,5 +174,27 @@ export const ALERT_ROUTES: readonly Route[] = [
     params: deliveryParams,
     answers: { 200: { description: 'The delivery as it is now.', schema: alertDeliverySchema } },
     errors: ['delivery_not_found', 'alert_channel_not_found'],
+  },
+  {
+    method: 'post',
+    path: '/v1/alert-deliveries/retry',
+    tag: 'Alerts',
+    summary: 'Send all dead letters again',
+    description:
+      'The oldest first, those of one channel or of all, but for channels that were removed; as many as there is room for.',
+    caller: 'configure',
+    readsStore: true,
+    body: {
+      content: { 'application/json': deadLettersRetrySchema },
+      example: { channel_id: 'chn_Zm9vYmFyYmF6' },
+    },
+    answers: {
+      200: {
+        description: 'How many were put back.',
+        schema: deadLettersRetriedSchema,
+        example: { retried_count: 51, has_more: false },
+      },
+    },
+    errors: ['alert_channel_not_found'],
   },
 ];
