@@ -1,6 +1,6 @@
 /** SIGTERM and the end of a terminal: what is under way ends well, and what only waits keeps nobody waiting. */
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -70,6 +70,18 @@ test('a terminal that is closed ends it as SIGTERM does', async () => {
   gateway.process.kill('SIGHUP');
   expect(await ended).toEqual([0, null]);
   expect(gateway.output()).toContain('"draining","signal":"SIGHUP"');
+});
+
+test('the signal by which Node opens its debugger, to whoever is on this machine, opens none', async () => {
+  const gateway = await startGateway({ env: { LOOP_DETECTION_ENABLED: '1' } });
+  await expect.poll(() => gateway.output(), { timeout: 20_000 }).toContain('embedding sidecar ready');
+  const pid = gateway.process.pid as number;
+  const [sidecarPid] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
+  for (const one of [pid, Number(sidecarPid)]) process.kill(one, 'SIGUSR1');
+  // Each of the two says so in place of "Debugger listening".
+  await expect.poll(() => gateway.output().split('"signal":"SIGUSR1"').length).toBe(3);
+  expect(gateway.output()).not.toContain('Debugger');
+  expect(await gateway.stop()).toBe(0);
 });
 
 test('a stream that goes on past the deadline is broken off, recorded and charged with what went by', {

@@ -17,6 +17,8 @@ async function main(args: readonly string[]): Promise<void> {
   outliveOutput();
   const environment = readEnvironment(process.env);
   let logger = createLogger({ level: 'info', secrets: [] });
+  // Node would open its debugger, in which every user of this machine may run programs as this one.
+  process.on('SIGUSR1', (signal) => logger.warn({ event: 'signal_ignored', signal }, 'signal ignored'));
   try {
     const config = parseConfig(environment.config);
     const secrets = parseSecrets(environment.secrets);

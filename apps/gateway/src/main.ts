@@ -18,6 +18,8 @@ async function main(): Promise<void> {
   outliveOutput();
   const settings = readStartSettings();
   const logger = createLogger({ level: settings.config.logLevel, secrets: settings.secrets.values() });
+  // Node would open its debugger, in which every user of this machine may run programs as this one.
+  process.on('SIGUSR1', (signal) => logger.warn({ event: 'signal_ignored', signal }, 'signal ignored'));
   for (const warning of misspeltSettings(process.env)) logger.warn({ event: 'setting_unknown' }, warning);
   const gateway = await startGateway(settings, logger);
   let isDraining = false;
