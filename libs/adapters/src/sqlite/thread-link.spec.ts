@@ -4,12 +4,13 @@ import { OPENED_ID, type ThreadAnswer, type ThreadSettings } from './protocol.js
 import { ThreadLink } from './thread-link.js';
 
 /** What a thread says before it ends, in one turn: as Node tells it of one that ended before anybody looked. */
-const said = vi.hoisted(() => ({ answers: [] as ThreadAnswer[] }));
+const said = vi.hoisted(() => ({ answers: [] as ThreadAnswer[], isRefused: false }));
 
 vi.mock('node:worker_threads', () => ({
   Worker: class extends EventEmitter {
     constructor() {
       super();
+      if (said.isRefused) throw Object.assign(new Error('EAGAIN'), { code: 'ERR_WORKER_INIT_FAILED' });
       setImmediate(() => {
         for (const answer of said.answers) this.emit('message', answer);
         this.emit('exit', 0);
@@ -48,4 +49,11 @@ test('of a thread that cannot open, and ends, whoever opens it is told, and nobo
 test('of one that ends once it is open, everybody is told', async () => {
   said.answers = [{ id: OPENED_ID, ok: true, result: null, durationMs: 0 }];
   expect(await open()).toEqual({ error: null, deaths: ["the store's checkpointer thread ended (0)"] });
+});
+
+test('one that the system refuses is told of as that, with the limit to raise', async () => {
+  said.isRefused = true;
+  expect((await open()).error).toMatch(
+    /^the system gives the store no checkpointer thread \(EAGAIN\): raise/,
+  );
 });

@@ -146,12 +146,7 @@ function hostInWorker(
   onMessage: (message: ThreadAnswer | ThreadNotice) => void,
   onDeath: (reason: string) => void,
 ): ThreadHost {
-  const worker = new Worker(workerUrl, {
-    workerData: settings,
-    name: `sqlite-${settings.role}`,
-    // The worker is compiled: it must find compiled libraries, also where the caller runs from the sources.
-    execArgv: [],
-  });
+  const worker = startWorker(workerUrl, settings);
   worker.on('message', onMessage);
   worker.on('error', (error) => onDeath(`the store's ${settings.role} thread failed: ${error.message}`));
   worker.on('exit', (code) => onDeath(`the store's ${settings.role} thread ended (${code})`));
@@ -161,6 +156,24 @@ function hostInWorker(
       await worker.terminate();
     },
   };
+}
+
+/** @throws Error with what to do, where the user or the container may have no more threads */
+function startWorker(workerUrl: URL, settings: ThreadSettings): Worker {
+  try {
+    return new Worker(workerUrl, {
+      workerData: settings,
+      name: `sqlite-${settings.role}`,
+      // The worker is compiled: it must find compiled libraries, also where the caller runs from the sources.
+      execArgv: [],
+    });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_WORKER_INIT_FAILED') throw error;
+    throw new Error(
+      `the system gives the store no ${settings.role} thread (${(error as Error).message}): ` +
+        'raise the number of processes that this user or container may have',
+    );
+  }
 }
 
 /** Answers later, as a thread would, and clones, so that what cannot cross a thread fails here too. */
