@@ -26,6 +26,7 @@ import { registerSecurityHeaders } from './errors/security-headers.js';
 import { createSendError } from './errors/send-error.js';
 import { FairShare } from './fair-share.js';
 import { type FastLane, openFastLane } from './fast-lane/fast-lane.js';
+import { Descriptors } from './health/descriptors.js';
 import { DRAIN, type Drain } from './health/drain.js';
 import { watchConnections } from './health/watched-connections.js';
 import { CONTROL_DESK } from './hitl/control-desk.js';
@@ -97,6 +98,7 @@ export async function startGateway(settings: StartSettings, logger: Logger): Pro
     await app.listen({ port, host, backlog: BACKLOG_MAX }).catch((error: unknown) => {
       throw cannotListen(error, config, LISTEN_SETTINGS);
     });
+    app.get(Descriptors).watch(app.getHttpServer());
     parts.semanticLoop.startSidecar();
     planDrain(app, drain, parts);
   } catch (error) {

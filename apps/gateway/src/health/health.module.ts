@@ -1,8 +1,10 @@
 import { Global, Module } from '@nestjs/common';
+import type { Logger } from 'pino';
 import type { DecisionStore } from '#contracts';
 import { steadyClock } from '#kernel';
 import type { GatewayConfig } from '../config/config.js';
-import { CONFIG, STORE } from '../tokens.js';
+import { CONFIG, LOGGER, STORE } from '../tokens.js';
+import { Descriptors } from './descriptors.js';
 import { DRAIN, Drain } from './drain.js';
 import { HealthController } from './health.controller.js';
 import { READINESS, Readiness } from './readiness.js';
@@ -18,11 +20,17 @@ import { READINESS, Readiness } from './readiness.js';
       useFactory: (config: GatewayConfig) => new Drain({ timeoutMs: config.drainTimeoutMs }),
     },
     {
+      provide: Descriptors,
+      inject: [LOGGER],
+      useFactory: (logger: Logger) => new Descriptors({ logger, clock: steadyClock }),
+    },
+    {
       provide: READINESS,
-      inject: [STORE, DRAIN],
-      useFactory: (store: DecisionStore, drain: Drain) => new Readiness({ store, drain, clock: steadyClock }),
+      inject: [STORE, DRAIN, Descriptors],
+      useFactory: (store: DecisionStore, drain: Drain, descriptors: Descriptors) =>
+        new Readiness({ store, drain, descriptors, clock: steadyClock }),
     },
   ],
-  exports: [DRAIN, READINESS],
+  exports: [DRAIN, READINESS, Descriptors],
 })
 export class HealthModule {}

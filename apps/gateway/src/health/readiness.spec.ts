@@ -3,7 +3,7 @@ import { ObservatoryError } from '#contracts';
 import { FakeClock } from '#testing';
 import { Readiness } from './readiness.js';
 
-function setUp(probe: () => Promise<void>, isDraining = false) {
+function setUp(probe: () => Promise<void>, isDraining = false, areUsedUp = false) {
   const clock = new FakeClock();
   let count = 0;
   const store = {
@@ -12,7 +12,12 @@ function setUp(probe: () => Promise<void>, isDraining = false) {
       return probe();
     },
   };
-  const readiness = new Readiness({ store, drain: { isDraining }, clock });
+  const readiness = new Readiness({
+    store,
+    drain: { isDraining },
+    descriptors: { areUsedUp: () => areUsedUp },
+    clock,
+  });
   return { readiness, clock, probeCount: () => count };
 }
 
@@ -43,5 +48,11 @@ describe('readiness', () => {
     clock.advance(1_000);
     await readiness.reasons();
     expect(probeCount()).toBe(3);
+  });
+
+  it('tells that nobody else can connect, who are then sent elsewhere', async () => {
+    expect(await setUp(async () => {}, false, true).readiness.reasons()).toEqual([
+      'no file descriptors left',
+    ]);
   });
 });

@@ -1,6 +1,7 @@
 /** Whether this gateway should be sent traffic. The store is asked at most once a second, however many ask us. */
 import { type DecisionStore, ObservatoryError } from '#contracts';
 import type { SteadyClock } from '#kernel';
+import type { Descriptors } from './descriptors.js';
 import type { Drain } from './drain.js';
 
 export const READINESS = Symbol('Readiness');
@@ -11,16 +12,19 @@ const PROBE_TIMEOUT_MS = 2_000;
 export class Readiness {
   readonly #store: Pick<DecisionStore, 'probe'>;
   readonly #drain: Pick<Drain, 'isDraining'>;
+  readonly #descriptors: Pick<Descriptors, 'areUsedUp'>;
   readonly #clock: SteadyClock;
   #probe: { startedMs: number; reason: Promise<string | null> } | undefined;
 
   constructor(options: {
     store: Pick<DecisionStore, 'probe'>;
     drain: Pick<Drain, 'isDraining'>;
+    descriptors: Pick<Descriptors, 'areUsedUp'>;
     clock: SteadyClock;
   }) {
     this.#store = options.store;
     this.#drain = options.drain;
+    this.#descriptors = options.descriptors;
     this.#clock = options.clock;
   }
 
@@ -28,6 +32,7 @@ export class Readiness {
   async reasons(): Promise<string[]> {
     const storeReason = await this.#probeReason();
     const reasons = storeReason === null ? [] : [storeReason];
+    if (this.#descriptors.areUsedUp()) reasons.push('no file descriptors left');
     return this.#drain.isDraining ? ['draining', ...reasons] : reasons;
   }
 
