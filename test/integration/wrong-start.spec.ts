@@ -1,5 +1,5 @@
 /** Starts that cannot go well: each ends soon, with the setting that is at fault and what to do about it. */
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import {
   mkdirSync,
   mkdtempSync,
@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { buildDecisionLog } from '#testing';
 import { type RunningGateway, type StartOptions, startGateway } from './start-gateway.js';
@@ -127,6 +127,17 @@ test('a database that is damaged in the middle, or cut short, is named together 
   writeFileSync(path, whole);
   truncateSync(path, Math.floor(whole.length / 2));
   expect(await refusal({ dataDir })).toMatch(namedDamage);
+});
+
+test('a limit of virtual memory, as shared machines have, is named', () => {
+  const main = resolve(import.meta.dirname, '../../dist/apps/gateway/src/main.js');
+  const script = `ulimit -v 8000000; exec "${process.execPath}" "${main}"`;
+  const { status, stderr } = spawnSync('bash', ['-c', script], {
+    env: { PATH: process.env.PATH, PORT: '0', OBSERVATORY_DATA_DIR: join(folder, 'addresses') },
+    encoding: 'utf8',
+  });
+  expect(status).toBe(1);
+  expect(stderr).toContain('lift the limit of virtual memory (ulimit -v)');
 });
 
 describe('a place to listen at that cannot be had is named by its setting', () => {

@@ -298,8 +298,18 @@ declare const WebAssembly: {
  *
  * @param module as `writeModule` gives it
  * @throws when the engine lacks an instruction
+ * @returns throws Error with what to do, where addresses are limited: an engine reserves gigabytes of them for each memory
  */
 export function compile<Exports>(module: Uint8Array): () => Exports & { memory: WasmMemory } {
   const compiled = new WebAssembly.Module(module);
-  return () => new WebAssembly.Instance(compiled).exports as Exports & { memory: WasmMemory };
+  return () => {
+    try {
+      return new WebAssembly.Instance(compiled).exports as Exports & { memory: WasmMemory };
+    } catch (cause) {
+      throw new Error(
+        'no room for the addresses of a WebAssembly memory, of which little is used: lift the limit of virtual memory (ulimit -v)',
+        { cause },
+      );
+    }
+  };
 }
