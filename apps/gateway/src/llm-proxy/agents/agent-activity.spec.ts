@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { agentScope } from '#contracts';
+import { DAY_MS } from '#kernel';
 import { FakeClock } from '#testing';
 import { AgentActivity } from './agent-activity.js';
 
@@ -60,6 +61,32 @@ describe('what was spent of the budgets', () => {
     expect(activity.spent(AGENT).month).toBe(1);
     clock.set(NOON);
     expect(activity.spent(AGENT).day).toBeGreaterThanOrEqual(40);
+  });
+
+  it('of a clock that was ahead is of the day to which it was set back, and of no later one', () => {
+    const clock = new FakeClock(NOON + 2 * DAY_MS);
+    const activity = new AgentActivity(clock);
+    const spentAtMs = clock.nowMs();
+    for (const costMicroUsd of [40, null]) activity.end(AGENT, { ...WELL, costMicroUsd, spentAtMs });
+    clock.set(NOON);
+    activity.end(AGENT, { ...WELL, costMicroUsd: -10, spentAtMs });
+    expect([activity.spent(AGENT).day, activity.unpriced(AGENT).day]).toEqual([30, 1]);
+    for (let day = 1; day <= 2; day += 1) {
+      clock.advance(DAY_MS);
+      expect([activity.spent(AGENT).day, activity.unpriced(AGENT).day]).toEqual([0, 0]);
+    }
+    expect(activity.spent(AGENT).month).toBe(30);
+  });
+
+  it('is of no day and no month before its own where a start brought it back', () => {
+    const clock = new FakeClock(NOON);
+    const activity = new AgentActivity(clock);
+    activity.restore(AGENT, NOON + 3_600_000, 1);
+    activity.restore(AGENT, NOON + DAY_MS, 20);
+    activity.restore(AGENT, NOON + 31 * DAY_MS, 300);
+    expect(activity.spent(AGENT)).toMatchObject({ day: 1, month: 21 });
+    clock.advance(DAY_MS);
+    expect(activity.spent(AGENT)).toMatchObject({ day: 20, month: 21 });
   });
 
   it('leaves the last hour when that is over, also where the clock was set back after it was spent', () => {

@@ -186,15 +186,16 @@ export class AgentActivity {
   #sum(scope: AgentScope, of: (spend: Spend) => number): BySpan {
     const { hours, minutes } = this.#agents.peek(tenantIdOf(scope), scope) ?? {};
     const nowMs = this.#nowMs();
-    const thisHour = nowMs - (nowMs % HOUR_MS);
+    const thisHour = hourStartMs(nowMs);
     const dayStart = nowMs - (nowMs % DAY_MS);
     const monthStart = monthStartMs(nowMs);
+    const monthEnd = monthStartMs(monthStart + 32 * DAY_MS);
     const share = 1 - (nowMs - thisHour) / HOUR_MS;
     let day = 0;
     let month = 0;
     for (const [hourMs, spend] of hours ?? []) {
-      if (hourMs >= dayStart) day += of(spend);
-      if (hourMs >= monthStart) month += of(spend);
+      if (hourMs >= dayStart && hourMs < dayStart + DAY_MS) day += of(spend);
+      if (hourMs >= monthStart && hourMs < monthEnd) month += of(spend);
     }
     const restoredIn = (hourMs: number): number => {
       const spend = hours?.get(hourMs);
@@ -236,12 +237,12 @@ export class AgentActivity {
 
   #spend({ hours, minutes }: Activity, spentAtMs: number, costMicroUsd: number | null): void {
     const nowMs = this.#nowMs();
-    const hourMs = spentAtMs - (spentAtMs % HOUR_MS);
+    const atMs = Math.min(spentAtMs, nowMs);
     const spend: Spend = { costMicroUsd: costMicroUsd ?? 0, unpricedCount: costMicroUsd === null ? 1 : 0 };
-    add(hourOf(hours, hourMs), spend);
+    add(hourOf(hours, hourStartMs(atMs)), spend);
     if (hours.size > HOURS_KEPT_MAX) hours.delete(Math.min(...hours.keys()));
     const fromMs = oldestMinuteMs(nowMs);
-    const minuteMs = minuteOf(Math.min(spentAtMs, nowMs));
+    const minuteMs = minuteOf(atMs);
     if (minuteMs < fromMs) return;
     if (!minutes.has(minuteMs)) for (const old of minutes.keys()) if (old < fromMs) minutes.delete(old);
     addTo(minutes, minuteMs, spend);
@@ -259,6 +260,13 @@ export class AgentActivity {
     const bucketNow = Math.floor(nowMs / BUCKET_MS);
     for (const [, activity] of this.#agents.entries()) {
       for (const bucket of activity.buckets) bucket.at = Math.min(bucket.at, bucketNow);
+      for (const [hourMs, spend] of [...activity.hours]) {
+        if (hourMs <= nowMs) continue;
+        activity.hours.delete(hourMs);
+        const hour = hourOf(activity.hours, hourStartMs(nowMs));
+        add(hour, spend);
+        add(hour.restored, spend.restored);
+      }
       for (const [minuteMs, spend] of [...activity.minutes]) {
         if (minuteMs <= nowMs) continue;
         activity.minutes.delete(minuteMs);
@@ -293,6 +301,8 @@ function addTo(minutes: Activity['minutes'], minuteMs: number, spend: Spend): vo
   if (known === undefined) minutes.set(minuteMs, spend);
   else add(known, spend);
 }
+
+const hourStartMs = (atMs: number): number => atMs - (atMs % HOUR_MS);
 
 const minuteOf = (atMs: number): number => atMs - (atMs % MINUTE_MS);
 
