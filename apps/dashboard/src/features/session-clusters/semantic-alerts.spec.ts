@@ -50,6 +50,12 @@ describe('isOpenSemanticAlert', () => {
     expect(isOpenSemanticAlert(alert, session('active'), 100 + SEMANTIC_ALERT_OVER_AFTER_MS)).toBe(false);
   });
 
+  it('is over once the clock that saw it is set back by as much', () => {
+    const ahead = alertOf(loop('s', 'alerted', 100 + SEMANTIC_ALERT_OVER_AFTER_MS));
+    expect(isOpenSemanticAlert(ahead, session('active'), 101)).toBe(true);
+    expect(isOpenSemanticAlert(ahead, session('active'), 100)).toBe(false);
+  });
+
   it('stays while a person holds the session, and goes once they let it go on', () => {
     const later = 100 + 10 * SEMANTIC_ALERT_OVER_AFTER_MS;
     expect(isOpenSemanticAlert(alert, session('paused', 150), later)).toBe(true);

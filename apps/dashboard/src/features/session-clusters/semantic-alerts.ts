@@ -48,7 +48,8 @@ export function isOpenSemanticAlert(
   if (session?.ended) return false;
   if (session && isStoppedState(session.control.state)) return true;
   if (session && (session.control.since_ms ?? 0) > latest.at_ms) return false;
-  return nowMs - latest.at_ms < SEMANTIC_ALERT_OVER_AFTER_MS;
+  // As the gateway has it: one stamped by a clock that was ahead is no newer than any other.
+  return Math.abs(nowMs - latest.at_ms) < SEMANTIC_ALERT_OVER_AFTER_MS;
 }
 
 /**
