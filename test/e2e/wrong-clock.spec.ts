@@ -1,4 +1,5 @@
 /** A browser whose clock is an hour wrong tells ages as they are: by the clock of the gateway, which stamped what is shown. */
+import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { gateway, startOneGateway } from '../integration/start-one-gateway.js';
 import { browser, launchOneBrowser } from './launch-one-browser.js';
@@ -6,6 +7,8 @@ import { openAs } from './log-in.js';
 import { loopIn } from './loop-in.js';
 
 const HOUR_MS = 3_600_000;
+const seenAt = (page: Page, sessionId: string) =>
+  page.locator(`[data-testid=session-row][data-session-id="${sessionId}"] time`);
 const JUST_NOW = /^(now|\d+ s)$/;
 
 startOneGateway();
@@ -20,11 +23,25 @@ test.each([
   await page.reload();
   const session_id = `loop-at-${offMs}`;
   await loopIn(gateway, session_id);
-  const seen = page.locator(`[data-testid=session-row][data-session-id="${session_id}"] time`);
+  const seen = seenAt(page, session_id);
   await seen.waitFor();
   expect(await seen.innerText()).toMatch(JUST_NOW);
   // It goes on.
   await page.clock.fastForward('02:00');
   await expect.poll(() => seen.innerText()).toBe('2 min');
+  await page.context().close();
+});
+
+test('a page that stays open on a clock that is set by an hour tells ages as they are within five minutes', async () => {
+  const page = await openAs(browser, gateway, 'ana');
+  await page.clock.install();
+  await page.reload();
+  await loopIn(gateway, 'clock-set');
+  const seen = seenAt(page, 'clock-set');
+  await seen.waitFor();
+  await page.clock.setSystemTime(Date.now() + HOUR_MS);
+  await expect.poll(() => seen.innerText()).toBe('1 h');
+  await page.clock.fastForward('05:00');
+  await expect.poll(() => seen.innerText()).toMatch(JUST_NOW);
   await page.context().close();
 });
