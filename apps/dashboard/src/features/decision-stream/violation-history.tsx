@@ -6,6 +6,7 @@ import type { Page, StoredViolation } from '#contracts';
 import { api } from '../../api';
 import { useTopic } from '../../realtime';
 import { Button, Callout, EmptyState, formatCount, ListFoot, plural, Skeleton } from '../../ui';
+import { newViolationCount } from './new-violations';
 import { ViolationRow } from './violation-row';
 
 const QUERY_KEY = ['violations'];
@@ -22,7 +23,8 @@ export function ViolationHistory() {
     staleTime: 0,
   });
   const rows = useMemo(() => data?.pages.flatMap(({ items }) => items) ?? [], [data]);
-  const newCount = useNewCount(rows[0]);
+  const { data: live } = useTopic('gateway:violations');
+  const newCount = live ? newViolationCount(live, rows[0]) : 0;
 
   if (isPending) {
     return (
@@ -82,14 +84,4 @@ export function ViolationHistory() {
       )}
     </section>
   );
-}
-
-/** How many live violations are newer than the newest row on the page. */
-function useNewCount(newest: StoredViolation | undefined): number {
-  const { data } = useTopic('gateway:violations');
-  return useMemo(() => {
-    if (!data) return 0;
-    const at = newest ? Date.parse(newest.timestamp) : 0;
-    return data.filter((event) => Date.parse(event.timestamp) > at).length;
-  }, [data, newest]);
 }
