@@ -9,8 +9,6 @@ import { DAY_MINUTES, isoWeekday, localMinute } from './local-time.js';
 
 /** Two weeks and a day: a weekly window lost to daylight saving is found in the week after. */
 const SEARCH_MS = 15 * DAY_MINUTES * MINUTE_MS;
-/** Windows and changes of the clock within that time, generously. */
-const STEPS_MAX = 100;
 
 /** Hot path: well below a microsecond within a minute. */
 export function isWithinAllowedHours(hours: AllowedHours, nowMs: number): boolean {
@@ -28,7 +26,7 @@ export function isWithinAllowedHours(hours: AllowedHours, nowMs: number): boolea
 export function nextAllowedMs(hours: AllowedHours, nowMs: number): number | null {
   const endMs = nowMs + SEARCH_MS;
   let atMs = nowMs;
-  for (let step = 0; step < STEPS_MAX && atMs <= endMs; step += 1) {
+  while (atMs <= endMs) {
     if (isWithinAllowedHours(hours, atMs)) return atMs;
     const zone = hours.time_zone;
     const wholeMs = atMs - (atMs % MINUTE_MS);

@@ -44,6 +44,19 @@ describe('costMicroUsd', () => {
       expect(costMicroUsd({ ...SONNET, cache_write_hour_usd }, used)).toBe(plain + 600 * 3.75);
   });
 
+  it('adds nothing for what a usage does not name', () => {
+    const dear = {
+      ...SONNET,
+      cache_write_hour_usd: 60,
+      search_usd: 10,
+      search_preview_usd: 25,
+      file_search_usd: 2.5,
+    };
+    const used = usage({ input_tokens: 1_000, cache_write_tokens: 900 });
+    expect(costMicroUsd(dear, used)).toBe(100 * 3 + 900 * 3.75);
+    expect(costMicroUsd(dear, usage({ search_count: 1 }))).toBe(10_000);
+  });
+
   it('takes twice the price for all input of a long prompt, and one and a half times that of its answer', () => {
     const price = { ...SONNET, search_usd: 10, long_prompt_tokens: 200_000 };
     const cached = { cached_input_tokens: 40_000, cache_write_tokens: 10_000, output_tokens: 100 };
@@ -53,6 +66,10 @@ describe('costMicroUsd', () => {
     expect(costMicroUsd(price, used(200_001))).toBe(2 * input(150_001) + 2_250 + 10_000);
     expect(costMicroUsd({ ...price, long_prompt_tokens: null }, used(200_001))).toBe(
       input(150_001) + 1_500 + 10_000,
+    );
+    const forAnHour = { ...used(200_001), cache_write_hour_tokens: 10_000 };
+    expect(costMicroUsd({ ...price, cache_write_hour_usd: 6 }, forAnHour)).toBe(
+      2 * (input(150_001) + 10_000 * (6 - 3.75)) + 2_250 + 10_000,
     );
     // Of a part of the prompt, such as its sound.
     expect(costMicroUsd(price, used(150_000), 200_001)).toBe(2 * input(100_000) + 2_250 + 10_000);
@@ -96,6 +113,33 @@ describe('usageParts', () => {
       name: 'audio',
       usage: { input_tokens: 300, cached_input_tokens: 200, output_tokens: 50 },
     });
+  });
+
+  const used = usage({ input_tokens: 1_000, output_tokens: 200 });
+
+  it('is the text alone, where there are neither sound nor pictures', () => {
+    expect(usageParts(used)).toEqual([{ name: '', usage: used }]);
+  });
+
+  it('has sound apart, even where as much was spoken as was heard', () => {
+    expect(usageParts({ ...used, audio_input_tokens: 50, audio_output_tokens: 50 })).toEqual([
+      { name: '', usage: expect.objectContaining({ input_tokens: 950, output_tokens: 150 }) },
+      { name: 'audio', usage: usage({ input_tokens: 50, output_tokens: 50 }) },
+    ]);
+  });
+
+  it('has pictures apart, beside sound or alone', () => {
+    const sound = { audio_input_tokens: 30, audio_output_tokens: 20 };
+    const pictures = { name: 'image', usage: usage({ output_tokens: 50 }) };
+    expect(usageParts({ ...used, ...sound, image_output_tokens: 50 })).toEqual([
+      { name: '', usage: expect.objectContaining({ input_tokens: 970, output_tokens: 130 }) },
+      { name: 'audio', usage: usage({ input_tokens: 30, output_tokens: 20 }) },
+      pictures,
+    ]);
+    expect(usageParts({ ...used, image_output_tokens: 50 })).toEqual([
+      { name: '', usage: expect.objectContaining({ input_tokens: 1_000, output_tokens: 150 }) },
+      pictures,
+    ]);
   });
 });
 
