@@ -18,7 +18,9 @@ test.each([
   'http://[::ffff:0:169.254.169.254]/',
   'http://[::ffff:100.100.100.200]/',
   'http://[fe80::1]/',
+  'http://[febf:ffff::1]/',
   'http://[fd00:ec2::254]/',
+  'http://[fd00:ec2:ffff::254]/',
   'http://[fd20:ce::254]/',
   'http://[fd20:00ce:0:0:0:0:0:0254]/',
   'http://[fd00:c1::a9fe:a9fe]/',
@@ -34,6 +36,7 @@ test.each([
 
 test('an address with a zone is the same one', () => {
   expect(isMetadataAddress('fe80::1%eth0')).toBe(true);
+  expect(isMetadataAddress('::ffff:169.254.169.254%eth0')).toBe(true);
 });
 
 test.each([
@@ -43,7 +46,10 @@ test.each([
   'http://[::1]/',
   'http://[fd12:3456::1]/',
   'http://[fd20:ce::253]/',
+  'http://[fd00:ec3::254]/',
+  'http://[fec0::1]/',
   'http://169.253.1.1/',
+  'http://169.255.1.1/',
   'http://8.8.8.8/',
   'http://[64:ff9b::8.8.8.8]/',
   'http://[2002:a00:8::1]/',

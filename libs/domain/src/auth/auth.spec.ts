@@ -17,6 +17,7 @@ import {
   displayPrefix,
   hashSecret,
   homeTenant,
+  isInternetName,
   isLoopback,
   isOwnPage,
   mayActFor,
@@ -62,6 +63,7 @@ describe('credential headers', () => {
         undefined,
       ]);
     }
+    expect(bearerToken('Basic bearer x')).toBeUndefined();
     expect([bearerToken(undefined), cookieValue(undefined, 'c'), parseOperatorIdHeader(undefined)]).toEqual([
       undefined,
       undefined,
@@ -149,6 +151,7 @@ describe('origins', () => {
   it('are not needed where the browser itself says that the page is the same', () => {
     expect(isOwnPage({ origin: undefined, secFetchSite: 'same-origin', host: 'x' }, [])).toBe(true);
     expect(isOwnPage({ origin: undefined, secFetchSite: 'none', host: 'x' }, [])).toBe(false);
+    expect(isOwnPage({ origin: 'http://x', secFetchSite: undefined, host: 'x' }, [])).toBe(true);
   });
 });
 
@@ -178,9 +181,17 @@ describe('tenants', () => {
 
 describe('addresses', () => {
   it('of this machine are told from all others', () => {
-    const local = ['127.0.0.1', '127.9.9.9', '::1', '[::1]', '::ffff:127.0.0.1', 'LOCALHOST'];
+    const local = ['127.0.0.1', '127.255.10.254', '::1', '[::1]', '::ffff:127.0.0.1', 'LOCALHOST'];
     const others = ['0.0.0.0', '::', '128.0.0.1', '10.127.0.0.1', 'localhost.example.org', ''];
+    others.push('127.0.0.1.example.org');
     expect(local.every(isLoopback)).toBe(true);
     expect(others.some(isLoopback)).toBe(false);
+  });
+
+  it('in a header Host are told from names that others can give out', () => {
+    const names = ['evil.example', 'evil.example:4000', 'localhost.evil.example', '127.0.0.1.nip.io', 'a b'];
+    const inside = [undefined, 'localhost:4000', 'obs.localhost', 'gateway', '127.0.0.1:4000', '[::1]:4000'];
+    expect(names.filter((name) => !isInternetName(name))).toEqual([]);
+    expect(inside.filter(isInternetName)).toEqual([]);
   });
 });

@@ -4,6 +4,7 @@ import { LoginThrottle } from './login-throttle.js';
 
 function start() {
   const clock = new FakeClock(0);
+  clock.advance(3_600_000);
   const limits = { windowMs: 60_000, failuresPerAddressMax: 3, failuresOverallMax: 5 };
   const throttle = new LoginThrottle({ clock, limits });
   const fail = (address: string, count: number) => {
