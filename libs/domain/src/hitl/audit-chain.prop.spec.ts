@@ -98,6 +98,13 @@ describe('verifyAuditChain', () => {
     expect(verifyAuditChain(entries.with(1, signed))).toMatchObject({ ok: false, broken_at_seq: 3 });
   });
 
+  it('misses a number in a chain that was hashed anew without one of its entries', () => {
+    const [first, , third] = chain(3) as [AuditEntry, AuditEntry, AuditEntry];
+    const linked = { ...third, prev_hash: first.hash };
+    const forged = [first, { ...linked, hash: hashAuditEntry(linked) }];
+    expect(verifyAuditChain(forged)).toMatchObject({ ok: false, broken_at_seq: 2 });
+  });
+
   it('refuses entries of another tenant in the chain', () => {
     const entries = chain(2);
     const foreign = { ...(entries[1] as AuditEntry), tenant_id: 'other' };
