@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { DIALECT_BY_NAME } from './dialect-for.js';
+import { usageOf } from './usage.js';
 
 /** -1 in 32 bits without a sign, and in 53. */
 const MISTAKES = [-1, 2 ** 32 - 1, Number.MAX_SAFE_INTEGER, 1e18, 1e308, 0.5, '9'];
@@ -123,5 +124,62 @@ it('gemini counts pictures that it writes apart from text', () => {
   };
   expect(DIALECT_BY_NAME.gemini.readAnswer({ usageMetadata }).usage).toMatchObject({
     image_output_tokens: 1_290,
+  });
+});
+
+it('cuts every part to what its whole has left for it', () => {
+  expect(
+    usageOf({
+      input: 10,
+      cachedInput: 7,
+      cacheWrite: 9,
+      cacheWriteHour: 9,
+      output: 8,
+      reasoning: 9,
+      audioInput: 11,
+      audioOutput: 5,
+      imageOutput: 9,
+    }),
+  ).toEqual({
+    input_tokens: 10,
+    cached_input_tokens: 7,
+    cache_write_tokens: 3,
+    cache_write_hour_tokens: 3,
+    output_tokens: 8,
+    reasoning_tokens: 8,
+    audio_input_tokens: 10,
+    audio_output_tokens: 5,
+    image_output_tokens: 3,
+  });
+});
+
+it('names one search, one token of an hour, of sound and of a picture, and none that was not there', () => {
+  const plain = { cached_input_tokens: 0, reasoning_tokens: 0 };
+  const one = usageOf({
+    input: 2,
+    cacheWrite: 1,
+    cacheWriteHour: 1,
+    output: 2,
+    audioInput: 1,
+    audioOutput: 1,
+    imageOutput: 1,
+  });
+  expect(one).toEqual({
+    ...plain,
+    input_tokens: 2,
+    cache_write_tokens: 1,
+    cache_write_hour_tokens: 1,
+    output_tokens: 2,
+    audio_input_tokens: 1,
+    audio_output_tokens: 1,
+    image_output_tokens: 1,
+  });
+  expect(usageOf({ searches: 1, fileSearches: 1 })).toMatchObject({ search_count: 1, file_search_count: 1 });
+  expect(usageOf({ searches: 1 })).not.toHaveProperty('search_preview_count');
+  expect(usageOf({ arePreviews: true })).toEqual({
+    ...plain,
+    input_tokens: 0,
+    cache_write_tokens: 0,
+    output_tokens: 0,
   });
 });
