@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type AgentLimits, agentScope, NO_LIMITS } from '#contracts';
 import { FakeClock, lookAt } from '#testing';
-import { budgetSeeds, corrections, LIMIT_NAMES, limitWindows } from './limit-windows.js';
+import { budgetSeeds, budgetsSetSince, corrections, LIMIT_NAMES, limitWindows } from './limit-windows.js';
 import { MemoryRateLimiter } from './memory-rate-limiter.js';
 
 const AGENT = agentScope('default', 'agent-1');
@@ -139,5 +139,19 @@ describe('budgetSeeds', () => {
       `${AGENT}\0budget_day`,
     ]);
     expect(budgetSeeds(AGENT, NO_LIMITS, spent, LEAP_NOON)).toEqual([]);
+  });
+});
+
+describe('budgetsSetSince', () => {
+  it('names each budget that is new, with its amount, and no other limit', () => {
+    const { budget_hour_usd, budget_day_usd, budget_month_usd } = LIMITS;
+    const budgets = { budget_hour_usd, budget_day_usd, budget_month_usd };
+    expect(budgetsSetSince(NO_LIMITS, LIMITS)).toEqual({ ...NO_LIMITS, ...budgets });
+    expect(budgetsSetSince({ ...NO_LIMITS, budget_day_usd: 1 }, LIMITS)).toEqual({
+      ...NO_LIMITS,
+      ...budgets,
+      budget_day_usd: null,
+    });
+    expect(budgetsSetSince(LIMITS, { ...LIMITS, budget_hour_usd: 9 })).toEqual(NO_LIMITS);
   });
 });

@@ -159,6 +159,33 @@ describe('the counters in memory', () => {
     expect(limiter.takeNow([day]).begun).toEqual([false]);
   });
 
+  it('begin with each period anew, and say so once', () => {
+    const clock = new FakeClock(0);
+    const limiter = new MemoryRateLimiter({ clock });
+    const day = (startMs: number): LimitWindow => ({
+      ...minute('day', 9),
+      kind: 'calendar',
+      startMs,
+      windowMs: 86_400_000,
+    });
+    for (const startMs of [0, 86_400_000]) {
+      clock.set(startMs);
+      expect(limiter.takeNow([day(startMs)]).begun).toEqual([true]);
+      expect(limiter.takeNow([day(startMs)]).begun).toEqual([false]);
+    }
+  });
+
+  it('are corrected for as long as what was taken then still counts', () => {
+    const clock = new FakeClock(60_000);
+    const limiter = new MemoryRateLimiter({ clock });
+    limiter.takeNow([minute('a', 9)]);
+    limiter.correctNow([{ ...minute('a'), amount: 4, takenAtMs: 0 }]);
+    limiter.correctNow([{ ...minute('a'), amount: 2, takenAtMs: -1 }]);
+    expect(limiter.takeNow([minute('a', 9)]).windows[0]?.used).toBe(6);
+    clock.advance(1_000);
+    expect(limiter.takeNow([minute('a', 9)]).windows[0]?.used).toBe(3);
+  });
+
   it('are decided upon in the calling turn', () => {
     const limiter = new MemoryRateLimiter({ clock: new FakeClock() });
     expect(limiter.takeNow([minute('a')]).allowed).toBe(true);

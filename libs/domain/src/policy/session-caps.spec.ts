@@ -32,6 +32,20 @@ describe('the caps of a session', () => {
     expect(caps.decide(SESSION, COST, null)).toEqual({ allowed: false, cap: 'session_cost_usd_max' });
   });
 
+  it('hold the first call of a session, too, where it alone costs more than the money', () => {
+    const caps = new SessionCaps({ clock: new FakeClock() });
+    expect(caps.decide(SESSION, COST, 10_001)).toEqual({ allowed: false, cap: 'session_cost_usd_max' });
+    expect(caps.decide(SESSION, COST, 10_000)).toEqual({ allowed: true });
+  });
+
+  it('count no money for calls of unknown cost, until it is known', () => {
+    const caps = new SessionCaps({ clock: new FakeClock() });
+    for (let call = 0; call < 2; call += 1) caps.record(SESSION, null);
+    expect(caps.look(SESSION)).toMatchObject({ callCount: 2, costMicroUsd: 0 });
+    caps.settle(SESSION, null, { calls: 1, costMicroUsd: 5 });
+    expect(caps.look(SESSION)).toMatchObject({ callCount: 2, costMicroUsd: 5 });
+  });
+
   it('hold nothing back that costs nothing, however far the money is overspent', () => {
     const caps = new SessionCaps({ clock: new FakeClock() });
     caps.record(SESSION, 20_000);

@@ -96,7 +96,7 @@ function stateOf(
 ): WindowState {
   const { key, limit } = window;
   const { used } = counted;
-  const untilOneMs = used < limit ? 0 : waitMs(counted, window, 1, nowMs);
+  const untilOneMs = waitMs(counted, window, 1, nowMs);
   const isRefusedForMore = refusedAmount > 1 && untilOneMs === 0;
   const resetMs = untilOneMs === null || isRefusedForMore ? emptyInMs(counted, window, nowMs) : untilOneMs;
   return { key, limit, used, resetMs };
