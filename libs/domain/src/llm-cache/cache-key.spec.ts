@@ -27,6 +27,8 @@ const key = (more: Partial<CanonicalRequest>, where: CacheWhere = WHERE) =>
   cacheIdentity(request(more), where)?.key ?? null;
 const scope = (more: Partial<CanonicalRequest>, where: CacheWhere = WHERE) =>
   cacheIdentity(request(more), where)?.scope() ?? null;
+const turnedAround = (_name: string, value: unknown): unknown =>
+  typeof value === 'object' && value !== null ? Object.fromEntries(Object.entries(value).reverse()) : value;
 const asks = (text: string) => scope({ messages: [says('user', text)] });
 
 describe('the cache key', () => {
@@ -74,6 +76,25 @@ describe('the cache key', () => {
       ].map((messages) => key({ messages }));
       expect(new Set(keys).size).toBe(keys.length);
     }
+  });
+
+  it('tells values of other kinds, names and nesting apart, and no order of names', () => {
+    const many = Object.fromEntries([...'abcdefghijklmnopqrstuvwxyz'].map((name, at) => [name, at]));
+    const rests: CanonicalRequest['rest'][] = [
+      ...[true, false, null, 0, 1, '', '0', '1', [], {}, [null], [[]]].map((a) => ({ a })),
+      ...[{ b: 1 }, { a: [[1], 2] }, { a: [[1, 2]] }, { a: [1, [2]] }, { a: [[1, [2]]] }, { a: ['b', 1] }],
+      ...[
+        { a: { b: 1 }, c: 2 },
+        { a: { b: 1, c: 2 } },
+        { a: { c: 1, b: 2 } },
+        { a: [{}, 1] },
+        { a: [{ b: 1 }] },
+      ],
+      ...[many, { ...many, z: 0 }, { a: 0, more: many }],
+    ];
+    expect(new Set(rests.map((rest) => key({ rest }))).size).toBe(rests.length);
+    for (const rest of [many, { a: 1, b: { d: 2, c: 3 } }])
+      expect(key({ rest: JSON.parse(JSON.stringify(rest), turnedAround) })).toBe(key({ rest }));
   });
 
   it('keeps a member called __proto__', () => {

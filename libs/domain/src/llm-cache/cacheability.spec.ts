@@ -62,6 +62,11 @@ describe('what may be stored of an answer', () => {
       store: true,
       answer: { tool_calls: [CALL], finish: 'stop' },
     });
+    const callLost = { ...ANSWER, finish: 'tool_calls' as const };
+    expect(cacheability({ ...REQUEST, dialect: 'openai-chat' }, callLost)).toEqual({
+      store: false,
+      reason: 'lossy',
+    });
   });
 
   it('is nothing of one that could not be read', () => {
