@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { KeyMask, maskKeyInHeaders } from './key-mask.js';
+import { KeyMask, MaskedReader, maskKey, maskKeyInHeaders } from './key-mask.js';
 
 const KEY = 'abcabcabd-7';
 const STARS = '*'.repeat(KEY.length);
@@ -18,6 +18,7 @@ test.each([
   'nothing of it',
   KEY,
   `${KEY}${KEY}`,
+  `a${KEY}`,
   `abcabcabcabd-7, which is abc and the key`,
   `${KEY.slice(1)} ${KEY} café ${KEY.slice(0, -1)}`,
   '',
@@ -43,4 +44,18 @@ test('a header says it without the key, and the others as they came', () => {
   const headers = ['server', 'abcabcabd', 'x-echo', `${KEY}, ${KEY}`];
   maskKeyInHeaders(headers, KEY);
   expect(headers).toEqual(['server', 'abcabcabd', 'x-echo', `${STARS}, ${STARS}`]);
+});
+
+test('a text says it without the key, which has at least eight characters', () => {
+  expect(maskKey('seven-7 and eight-88, eight-88', 'eight-88')).toBe('seven-7 and ********, ********');
+  expect(maskKey('seven-7', 'seven-7')).toBe('seven-7');
+});
+
+test('who reads along reads no key, and all else to the end', () => {
+  const read: string[] = [];
+  const reader = { push: (bytes: Buffer) => void read.push(bytes.toString()), finish: () => read.join('') };
+  const masked = new MaskedReader(reader, KeyMask.for(KEY) as KeyMask);
+  for (const piece of ['your key ', KEY.slice(0, 4), `${KEY.slice(4)} is bad, a`, 'bc'])
+    masked.push(Buffer.from(piece));
+  expect(masked.finish()).toBe(`your key ${STARS} is bad, abc`);
 });
