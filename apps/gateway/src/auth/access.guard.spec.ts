@@ -88,6 +88,7 @@ describe('the guard', () => {
     const { agentKey, operatorToken } = access.bootstrap;
     expect(enter('agent', bearer(agentKey)).principal).toMatchObject({ kind: 'agent' });
     expect(refusal('agent', bearer(operatorToken))).toBe('unauthorized');
+    expect(refusal('command', bearer(agentKey))).toBe('forbidden');
     expect(() => enter('agent', bearer(operatorToken))).toThrow(
       "An operator token or a vendor's key does not work here",
     );

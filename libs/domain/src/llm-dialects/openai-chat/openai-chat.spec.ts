@@ -148,6 +148,11 @@ describe('Chat Completions answers', () => {
     });
   });
 
+  it('counts what was cached where DeepSeek tells it, too', () => {
+    const usage = { prompt_tokens: 10, completion_tokens: 5, prompt_cache_hit_tokens: 7 };
+    expect(openaiChat.readAnswer({ choices: [], usage }).usage).toMatchObject({ cached_input_tokens: 7 });
+  });
+
   it('counts reasoning that a compatible vendor has in the total only', () => {
     const usage = {
       prompt_tokens: 10,
