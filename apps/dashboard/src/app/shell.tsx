@@ -38,7 +38,8 @@ export function Shell() {
         id="main"
         ref={mainRef}
         tabIndex={-1}
-        className="flex min-h-0 min-w-0 flex-1 flex-col overflow-hidden outline-none"
+        // What is for screen readers alone is placed in here, and not in the window, which would scroll down to it.
+        className="relative flex min-h-0 min-w-0 flex-1 flex-col overflow-clip outline-none"
       >
         <div className="min-h-0 flex-1">
           <Outlet />
