@@ -296,6 +296,20 @@ test('what an agent writes from right to left stays in its place', async () => {
   await context.close();
 });
 
+test('charts are drawn in a browser whose language has no name', async () => {
+  const context = await open('light', 'desktop');
+  await context.addInitScript(
+    `Object.defineProperty(Navigator.prototype, 'language', { get: () => 'en-US@posix' })`,
+  );
+  const page = await context.newPage();
+  await logIn(page, gateway, 'ana');
+  for (const path of ['/fleet', '/spend']) {
+    await page.goto(gateway.url + path);
+    await page.locator('.uplot').first().waitFor({ timeout: SETTLE_MS });
+  }
+  await context.close();
+});
+
 test('a page that was not opened before opens while nobody answers', async () => {
   const context = await open('light', 'desktop');
   const page = await context.newPage();
