@@ -35,7 +35,9 @@ export const isModelItem = (item: JsonRecord): boolean =>
 /** The result of a tool that the client ran: `function_call_output`, `custom_tool_call_output`, ... */
 export const isResultItem = (item: JsonRecord): boolean => asText(item.type).endsWith('_output');
 
-const CLIENT_ITEMS = new Set(['', 'mcp_approval_response', 'additional_tools', 'compaction_trigger']);
+const CLIENT_ITEMS = new Set([
+  ...['', 'mcp_approval_response', 'additional_tools', 'compaction_trigger', 'configuration_update'],
+]);
 
 /** A web search that the vendor ran, and charges for. Opening a page that was found, or looking for words in it, is none. */
 export function isSearchItem(item: JsonRecord | undefined): boolean {

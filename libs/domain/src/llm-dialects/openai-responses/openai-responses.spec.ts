@@ -116,6 +116,22 @@ describe('Responses requests', () => {
     ]);
   });
 
+  it.each(['additional_tools', 'compaction_trigger', 'configuration_update'])(
+    'takes an item of the client that is no message for none of the model: %s',
+    (type) => {
+      const { newest } = read({
+        input: [
+          { type: 'function_call', call_id: 'call_a', name: 'find', arguments: '{}' },
+          { type: 'function_call_output', call_id: 'call_a', output: 'none' },
+          { role: 'user', content: 'Look again.' },
+          { type, reasoning: { effort: 'high' } },
+        ],
+      });
+      expect(newest).toMatchObject({ user_text: 'Look again.', tool_results: [{ text: 'none' }] });
+      expect(newest.continued).toBeUndefined();
+    },
+  );
+
   it('injects at the end of the instructions, or as the instructions', () => {
     expect(openaiResponses.injectSystem({ input: 'x' }, 'Stop.')).toEqual({
       input: 'x',
