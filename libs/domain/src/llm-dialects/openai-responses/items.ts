@@ -60,7 +60,14 @@ const CLIENT_TOOLS = new Map([
   ['local_shell_call', 'action'],
   ['shell_call', 'action'],
   ['apply_patch_call', 'operation'],
+  ['tool_search_call', 'arguments'],
 ]);
+
+/** Of those that may run at either side: the vendor's own shell has a container there, its search says that it is the server's. */
+function runsAtVendor({ type, execution, environment }: JsonRecord): boolean {
+  if (type === 'tool_search_call') return execution !== 'client';
+  return type === 'shell_call' && asRecord(environment)?.type === 'container_reference';
+}
 
 /**
  * A call that the client has to answer; null for any other item. What runs at the vendor's (web search, code
@@ -75,7 +82,7 @@ export function readCallItem(item: JsonRecord | undefined): LlmToolCall | null {
     return { id: asName(item.call_id), name, arguments: asJsonText(item.arguments ?? item.input) };
   }
   const member = CLIENT_TOOLS.get(type);
-  if (member === undefined) return null;
+  if (member === undefined || runsAtVendor(item)) return null;
   return {
     id: asName(item.call_id) ?? asName(item.id),
     name: type.slice(0, -'_call'.length),

@@ -132,6 +132,45 @@ describe('Responses requests', () => {
     },
   );
 
+  it('reads a search for tools that the client ran, and what it found', () => {
+    const find = {
+      type: 'tool_search_call',
+      call_id: 'call_t',
+      execution: 'client',
+      arguments: { goal: 'mail' },
+    };
+    const found = {
+      type: 'tool_search_output',
+      call_id: 'call_t',
+      execution: 'client',
+      tools: [{ name: 'send' }],
+    };
+    const call = { id: 'call_t', name: 'tool_search', arguments: '{"goal":"mail"}' };
+    expect(read({ input: [find, found] }).newest.tool_results).toEqual([
+      { call, text: '{"name":"send"}', failed: false },
+    ]);
+    expect(openaiResponses.readAnswer({ status: 'completed', output: [find] })).toMatchObject({
+      tool_calls: [call],
+      finish: 'tool_calls',
+    });
+  });
+
+  it.each([
+    { type: 'tool_search_call', call_id: null, execution: 'server', arguments: { goal: 'mail' } },
+    { type: 'tool_search_call', id: 'ts_1', arguments: { goal: 'mail' } },
+    {
+      type: 'shell_call',
+      call_id: 'call_s',
+      action: { commands: ['ls'] },
+      environment: { type: 'container_reference', container_id: 'cntr_1' },
+    },
+  ])('takes what ran at the vendor for no call: %j', (item) => {
+    expect(openaiResponses.readAnswer({ status: 'completed', output: [item] })).toMatchObject({
+      tool_calls: [],
+      finish: 'stop',
+    });
+  });
+
   it('injects at the end of the instructions, or as the instructions', () => {
     expect(openaiResponses.injectSystem({ input: 'x' }, 'Stop.')).toEqual({
       input: 'x',

@@ -59,7 +59,8 @@ function readNewest(input: readonly unknown[]): NewestTurn {
     } else if (isResultItem(item)) {
       // Null when the call is in an earlier response, which the vendor keeps.
       const call = calls.find(callKey(item)) ?? null;
-      const text = resultTextOf(item.output, readResponsesPart, turn.attachment_digests);
+      // A search for tools comes back with tools.
+      const text = resultTextOf(item.output ?? item.tools, readResponsesPart, turn.attachment_digests);
       // A client says `completed` of its own call, however the tool fared.
       turn.tool_results.push({ call, text, failed: item.status === 'failed' || tellsFailure(text) });
     }
