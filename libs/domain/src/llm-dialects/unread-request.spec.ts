@@ -61,6 +61,13 @@ describe('a request on a path that no dialect reads', () => {
     expect(read({ agent: 'deep-research', input: 'Hi' })).toMatchObject({ model: null, takes: 'tokens' });
   });
 
+  test.each(['/decisions', '/v1beta/decisions'])('is of the model that decides (%s)', (path) => {
+    expect(readUnreadRequest('POST', path, { model: 'gpt-6-luna', input: 'Hi' })).toMatchObject({
+      model: 'gpt-6-luna',
+      takes: 'tokens',
+    });
+  });
+
   test.each([
     [{ best_of: 20 }, 20],
     [{ n: 2, best_of: 5 }, 5],
