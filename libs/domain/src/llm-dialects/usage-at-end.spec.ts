@@ -53,6 +53,17 @@ describe('the usage at the end of an answer that nobody reads', () => {
       expect(readUsageAtEnd(end, DIALECT_BY_NAME[name])).toEqual(usage);
   });
 
+  test('is read with what tools of the vendor took beside it', () => {
+    const end =
+      'AA=="}],"tool_usage":{"image_gen":{"input_tokens":5,"output_tokens":400},"web_search":{"num_requests":2}},' +
+      '"tools":[{"type":"image_generation"}],"usage":{"input_tokens":8,"output_tokens":2}}';
+    expect(readUsageAtEnd(end, DIALECT_BY_NAME['openai-responses'])).toEqual({
+      ...used(13, 402),
+      image_output_tokens: 400,
+      search_count: 2,
+    });
+  });
+
   test.each([
     ['none is told', '{"data":[]}'],
     ['it is null', '{"usage":null}'],

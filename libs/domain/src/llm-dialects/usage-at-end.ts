@@ -14,6 +14,8 @@ export const USAGE_END_CHARS_MAX = 4_096;
 /** Of its object and those inside it. */
 const CLOSING_BRACES_MAX = 32;
 const USAGE = /"usage(?:Metadata)?"\s*:\s*(?=\{)/g;
+/** Beside it, in OpenAI's responses. */
+const TOOL_USAGE = /"tool_usage"\s*:\s*(?=\{)/g;
 
 /**
  * @param end of the answer, cut anywhere. Null: it does not say, or not all: every request has a prompt, of which some vendors'
@@ -21,15 +23,23 @@ const USAGE = /"usage(?:Metadata)?"\s*:\s*(?=\{)/g;
  * @param dialect whose counts they are; undefined: nobody knows
  */
 export function readUsageAtEnd(end: string, dialect?: Pick<Dialect, 'readAnswer'>): Usage | null {
-  const last = [...end.slice(-USAGE_END_CHARS_MAX).matchAll(USAGE)].at(-1);
-  if (last === undefined) return null;
-  const usage = firstObject(last.input.slice(last.index + last[0].length));
-  const read = dialect ? dialect.readAnswer({ usage, usageMetadata: usage }).usage : readAnyUsage(usage);
+  const text = end.slice(-USAGE_END_CHARS_MAX);
+  const usage = lastObject(text, USAGE);
+  const tool_usage = lastObject(text, TOOL_USAGE);
+  const read = dialect
+    ? dialect.readAnswer({ usage, usageMetadata: usage, tool_usage }).usage
+    : readAnyUsage(usage);
   return read !== null && read.input_tokens > 0 ? read : null;
 }
 
 const readAnyUsage = (usage: unknown): Usage | null =>
   readChatUsage(usage) ?? readResponsesUsage(usage) ?? readGeminiUsage(usage) ?? readInteractionUsage(usage);
+
+/** Undefined where the last of that name is not whole. */
+function lastObject(text: string, name: RegExp): unknown {
+  const last = [...text.matchAll(name)].at(-1);
+  return last && firstObject(text.slice(last.index + last[0].length));
+}
 
 /** Undefined where the text does not begin with a whole one. */
 function firstObject(text: string): unknown {

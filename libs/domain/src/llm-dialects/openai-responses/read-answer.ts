@@ -44,6 +44,7 @@ export function readResponsesAnswer(body: unknown): LlmAnswer {
     ...(charsBeside > 0 && { chars_beside: charsBeside }),
     finish: responsesFinish(response, tool_calls.length > 0),
     usage: readResponsesUsage(response.usage, {
+      beside: response.tool_usage,
       searches: countItems(response.output, isSearchItem),
       arePreviews: hasPreviewSearch(response),
       fileSearches: countItems(response.output, isFileSearchItem),
@@ -85,27 +86,35 @@ function incompleteFinish(reason: unknown): FinishReason {
 const countItems = (output: unknown, isOne: typeof isSearchItem): number =>
   asList(output).filter((item) => isOne(asRecord(item))).length;
 
+interface ToolsRun extends Pick<Parameters<typeof usageOf>[0], 'searches' | 'arePreviews' | 'fileSearches'> {
+  /** `tool_usage`: pictures that the vendor's tool drew, whose tokens the usage leaves out, and searches that are charged. */
+  beside?: unknown;
+}
+
 /** @param toolsRun what the vendor's own tools did, of which the usage does not speak */
-export function readResponsesUsage(
-  value: unknown,
-  toolsRun: Pick<Parameters<typeof usageOf>[0], 'searches' | 'arePreviews' | 'fileSearches'> = {},
-): Usage | null {
+export function readResponsesUsage(value: unknown, { beside, ...toolsRun }: ToolsRun = {}): Usage | null {
   const usage = asRecord(value);
   const input = asTokens(usage?.input_tokens);
   const output = asTokens(usage?.output_tokens);
   if (!usage || (input === undefined && output === undefined)) return null;
-  if (tellsNoCount(usage.input_tokens, usage.output_tokens)) return null;
+  const drawing = asRecord(asRecord(beside)?.image_gen);
+  const counts = [usage.input_tokens, usage.output_tokens, drawing?.input_tokens, drawing?.output_tokens];
+  if (tellsNoCount(...counts)) return null;
   const inputDetails = asRecord(usage.input_tokens_details);
   const outputDetails = asRecord(usage.output_tokens_details);
+  const drawn = asTokens(drawing?.output_tokens) ?? 0;
+  // An item may be several searches to the vendor.
+  const charged = asTokens(asRecord(asRecord(beside)?.web_search)?.num_requests) ?? 0;
   return usageOf({
-    input,
+    input: (input ?? 0) + (asTokens(drawing?.input_tokens) ?? 0),
     cachedInput: asTokens(inputDetails?.cached_tokens),
     cacheWrite: asTokens(inputDetails?.cache_write_tokens),
-    output,
+    output: (output ?? 0) + drawn,
     reasoning: asTokens(outputDetails?.reasoning_tokens),
     audioInput: asTokens(inputDetails?.audio_tokens),
     audioOutput: asTokens(outputDetails?.audio_tokens),
-    imageOutput: asTokens(outputDetails?.image_tokens),
+    imageOutput: (asTokens(outputDetails?.image_tokens) ?? 0) + drawn,
     ...toolsRun,
+    searches: Math.max(toolsRun.searches ?? 0, charged),
   });
 }
