@@ -102,6 +102,35 @@ describe('a request with an injected text, in the types of', () => {
     expect(injectSystem({ ...request, system: [cached] }, HINT)).toEqual(blocks);
   });
 
+  it('the Anthropic SDK, behind the newest message where the vendor keeps the rest as it was begun', () => {
+    const result = { type: 'tool_result' as const, tool_use_id: CALL_ID, content: RESULT };
+    const words = { type: 'text' as const, text: HINT };
+    const { injectSystem } = DIALECT_BY_NAME.anthropic;
+    for (const thread of [{ type: 'create' }, { type: 'continue', previous_message_id: 'msg_1' }] as const) {
+      const request = (message: Anthropic.Beta.BetaMessageParam) =>
+        ({
+          model: 'claude-opus-5-5',
+          max_tokens: 200,
+          thread,
+          system: 'You are terse.',
+          messages: [message],
+        }) satisfies Anthropic.Beta.MessageCreateParams;
+      const given = request({ role: 'user', content: [result] });
+      expect(injectSystem(given, HINT)).toEqual(request({ role: 'user', content: [result, words] }));
+      const asked = request({ role: 'user', content: QUESTION });
+      const text = { type: 'text' as const, text: QUESTION };
+      expect(injectSystem(asked, HINT)).toEqual(request({ role: 'user', content: [text, words] }));
+      const told = request({ role: 'system', content: 'It is late.' });
+      expect(injectSystem(told, HINT)).toEqual(
+        request({ role: 'system', content: [{ type: 'text', text: 'It is late.' }, words] }),
+      );
+      const prefilled = request({ role: 'assistant', content: 'The order' });
+      expect(injectSystem(prefilled, HINT)).toBe(prefilled);
+      const odd = { ...asked, messages: [7] };
+      expect(injectSystem(odd, HINT)).toBe(odd);
+    }
+  });
+
   /** The SDK's parameters are not what goes over the wire; its types of the parts are. */
   it('the Google SDK', () => {
     interface Wire {
