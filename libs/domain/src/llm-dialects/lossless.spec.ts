@@ -220,6 +220,25 @@ describe('Responses', () => {
     expect(isLosslessStream('openai-responses', stream(response(output)))).toBe(true);
   });
 
+  it('are lossless with what the vendor says of itself beside them: how it served them, and what its tools took', () => {
+    const told = response([message], {
+      access_programs: { cyber: 'standard' },
+      image: { context_compression: 'enabled' },
+      input_transformations: [],
+      tool_usage: {
+        image_gen: {
+          input_tokens: 0,
+          input_tokens_details: { image_tokens: 0, text_tokens: 0 },
+          output_tokens: 0,
+          total_tokens: 0,
+        },
+        web_search: { num_requests: 0 },
+      },
+    });
+    expect(isLossless('openai-responses', told)).toBe(true);
+    expect(isLosslessStream('openai-responses', stream(told))).toBe(true);
+  });
+
   it('are lossless with the results of filters that found nothing, and not of others', () => {
     const filtered = (blocked: boolean) =>
       response([message], {

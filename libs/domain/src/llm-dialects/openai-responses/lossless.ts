@@ -9,7 +9,7 @@ const ENVELOPE = new Set([
   ...['top_logprobs', 'max_output_tokens', 'max_tool_calls', 'previous_response_id', 'reasoning', 'store'],
   ...['text', 'truncation', 'user', 'safety_identifier', 'service_tier', 'billing', 'presence_penalty'],
   ...['frequency_penalty', 'prompt_cache_key', 'prompt_cache_options', 'prompt_cache_retention'],
-  ...['content_filters'],
+  ...['content_filters', 'tool_usage', 'image', 'access_programs'],
 ]);
 const MESSAGE = new Set(['id', 'type', 'role', 'status', 'content']);
 const TEXT = new Set(['type', 'text']);
