@@ -7,8 +7,9 @@
  *
  * Service tiers with prices of their own (flex, priority, fast) have none here: what is answered in them costs an unknown
  * amount until a line `<model> [<tier>]` says how much. The same goes for tokens of sound, `<model> [audio]`, but for
- * Gemini's, and of pictures that a model writes, `<model> [image]`; pictures that it reads cost as text. What Anthropic
- * had to answer in the United States costs a tenth more, `<model> [us]`; in a tier as well (`[fast us]`) it is unknown.
+ * Gemini's, and of pictures that a model writes, or a tool of OpenAI's for it, `<model> [image]`; pictures that it reads
+ * cost as text. What Anthropic had to answer in the United States costs a tenth more, `<model> [us]`; in a tier as well
+ * (`[fast us]`) it is unknown.
  *
  * Names have no `*`: a model that is not listed costs an unknown amount, and not its predecessor's.
  */
