@@ -82,6 +82,8 @@ export interface LlmAnswer {
   tool_calls: LlmToolCall[];
   /** What the vendor wrote beside these, which is not kept and costs all the same: further choices, reasoning it shows. Absent: none. */
   chars_beside?: number;
+  /** By which the vendor knows the first thoughts in it again, and all that came before them. Absent: none. */
+  thinking_signature?: string;
   /** Null: unfinished, or the vendor said nothing. */
   finish: FinishReason | null;
   usage: Usage | null;

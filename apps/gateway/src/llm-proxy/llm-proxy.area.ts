@@ -42,6 +42,7 @@ import { IncidentDesk } from './agents/incident-desk.js';
 import { SplitAgents } from './agents/split-agents.js';
 import { ANSWER_BYTES_MAX } from './answers/answer-room.js';
 import { ownOriginOf } from './answers/own-addresses.js';
+import { ToldWords } from './answers/told-words.js';
 import { CallLog } from './calls/call-log.js';
 import { spansOf } from './calls/call-spans.js';
 import { HeldCalls } from './calls/held-calls.js';
@@ -112,6 +113,7 @@ export class LlmProxyArea {
   readonly #earlierUse: EarlierUse;
   readonly #unsettled: UnsettledAnswers;
   readonly #continued: ContinuedSessions;
+  readonly #told: ToldWords;
   readonly #parts: LlmProxyDependencies;
   readonly #steps: StepDelivery;
   #sessions: ProxySessions | null = null;
@@ -142,6 +144,10 @@ export class LlmProxyArea {
     this.#continued = new ContinuedSessions({
       ...answerStore,
       onSaveFailed: (error) => events.failedOpen('continued_sessions', error),
+    });
+    this.#told = new ToldWords({
+      ...answerStore,
+      onSaveFailed: (error) => events.failedOpen('told_words', error),
     });
     const audit = new SettingsAudit(store, clock);
     this.agents = new AgentDirectory({
@@ -250,6 +256,7 @@ export class LlmProxyArea {
       this.prices.load(),
       this.#unsettled.load(),
       this.#continued.load(),
+      this.#told.load(),
     ]);
     await this.budgets.recover();
     await tellUntoldCalls({ store: this.#parts.proxyStore, sessions, clock: this.#parts.clock });
@@ -352,6 +359,7 @@ export class LlmProxyArea {
         client: this.#client,
         control: desk,
         waiting: this.#waiting,
+        told: this.#told,
         standing: upstreamStanding(standingParts),
         running: this.#running,
         bodyBytes: this.#bodyBytes,

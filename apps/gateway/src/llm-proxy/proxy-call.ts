@@ -20,6 +20,7 @@ import {
   mediaExcessBytes,
   type OwnAnswer,
   questionIn,
+  type ToldWords,
   type UnreadRequest,
 } from '#domain/llm-dialects';
 import { type BytePieces, ownText, parseJsonExactly } from '#kernel';
@@ -128,6 +129,8 @@ export class ProxyCall {
   injections: readonly string[] = NO_WORDS;
   /** Directives whose words are in `injections`: taken once the upstream has them. */
   takenDirectiveIds: readonly string[] = NO_WORDS;
+  /** As they went into the request, where the vendor will ask for them again; null: they did not, or it will not. */
+  toldWords: ToldWords | null = null;
   /** Extra headers of the answer, lower case. */
   answerHeaders: Readonly<Record<string, string>> = NONE;
   heldMs = 0;

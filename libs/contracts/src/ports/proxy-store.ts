@@ -18,7 +18,8 @@ export type DocumentKind =
   | 'alert_rule'
   | 'alert_channel'
   | 'unsettled_answer'
-  | 'continued_answer';
+  | 'continued_answer'
+  | 'told_words';
 
 /** A JSON document. What is secret in it is sealed by its owner before it comes here. */
 export interface StoredDocument {

@@ -19,6 +19,8 @@ export const DIALECT_LIMITS = {
   eventBytesMax: 24 * 1024 * 1024,
   /** Text and tool calls, with their names and ids, that one answer keeps of a stream. */
   answerCharsMax: 4 * 1024 * 1024,
+  /** Of thoughts; a hundred times those that are seen. A longer one is not kept. */
+  signatureCharsMax: 64 * 1024,
   /** Events of one stream that look like JSON and are none: each costs the parser an error. No event behind them is read. */
   brokenEventsMax: 100,
   /** Tool calls that one answer keeps. */

@@ -58,6 +58,23 @@ export interface StreamReader {
   readonly isTruncated: boolean;
 }
 
+/** Words that a request had and its client's history has not; the model has thought of them. */
+export interface ToldWords {
+  words: readonly string[];
+  /** Behind the message that was the newest then; else in the system prompt. */
+  isBehindMessage: boolean;
+}
+
+export interface BoundThoughts {
+  /** Where `injectSystem` puts words into this request. */
+  isBehindMessage(body: unknown): boolean;
+  /**
+   * The request with words where an earlier one had them; the same value where there are none.
+   * @param under what was told when the thoughts of this signature were thought
+   */
+  tellAgain(body: unknown, under: (signature: string) => ToldWords | null): unknown;
+}
+
 export interface Dialect {
   readonly name: DialectName;
 
@@ -77,6 +94,9 @@ export interface Dialect {
 
   /** A copy of the request with `text` as the operator's or the gateway's word to the model. */
   injectSystem(body: unknown, text: string): unknown;
+
+  /** Of a vendor that refuses a model's thoughts once what came before them is not as it was. */
+  readonly boundThoughts?: BoundThoughts;
 
   /** A finished assistant message in the vendor's shape, streamed or not: no tool calls, and a usage of 0. */
   writeAnswer(answer: AnswerToWrite): OwnAnswer;

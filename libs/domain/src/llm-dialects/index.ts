@@ -6,6 +6,7 @@ export type {
   OwnAnswer,
   ReplayToWrite,
   StreamReader,
+  ToldWords,
 } from './dialect.js';
 export { DIALECT_BY_NAME, defaultDialect, dialectFor } from './dialect-for.js';
 export { DIALECT_LIMITS } from './dialect-limits.js';

@@ -64,6 +64,10 @@ export class StoredAnswers<Known> {
     }
   }
 
+  get count(): number {
+    return this.#answers.size;
+  }
+
   note(agent: AgentScope, answerId: string, known: Known): void {
     if (answerId.length > ID_CHARS_MAX) return;
     const { tenantId, id } = placeOf(agent, answerId);

@@ -54,6 +54,7 @@ const sendingThrough = (
       onChanged: () => () => {},
     },
     waiting: new WaitingCalls(),
+    told: { isEmpty: true, find: () => null, note() {} },
     standing: () => undefined,
     client: { send: (_request, sink) => send(sink) },
     ...more,

@@ -1,17 +1,19 @@
 /**
  * Step 8: to the upstream and back, unless meanwhile the session is terminated, the agent stopped or its key revoked:
  * then the upstream is let go, and the call ends as the next one would. A pause lets the answer through; it stops before
- * the next call. The body goes as it came unless somebody has words for the model; the answer comes back through a
+ * the next call. The body goes as it came unless somebody has words for the model, or had and it has thought of them; the answer comes back through a
  * `Relay`. Nothing is retried: what may be tried again, the client's SDK knows better.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { UpstreamClient, UpstreamRequest } from '#adapters/upstream-http';
+import type { Dialect } from '#domain/llm-dialects';
 import type { FairShare } from '../../fair-share.js';
 import type { ControlDesk } from '../../hitl/control-desk.js';
 import type { AgentStanding } from '../agents/agent-standing.js';
 import { AnswerRoom } from '../answers/answer-room.js';
 import { requestHeaders } from '../answers/forwarded-headers.js';
 import { Relay, type RelayParts } from '../answers/relay.js';
+import type { ToldWords } from '../answers/told-words.js';
 import type { RunningCalls } from '../calls/running-calls.js';
 import type { WaitingCalls } from '../calls/waiting-calls.js';
 import type { ProxyCall, Verdict } from '../proxy-call.js';
@@ -27,6 +29,7 @@ export interface ForwardParts extends Omit<RelayParts, 'room' | 'answerRoom'> {
   client: Pick<UpstreamClient, 'send'>;
   control: Pick<ControlDesk, 'answerFor' | 'view' | 'onChanged'>;
   waiting: WaitingCalls;
+  told: Pick<ToldWords, 'isEmpty' | 'find' | 'note'>;
   /** Of a call that is under way there. */
   standing: AgentStanding;
   running: RunningCalls;
@@ -40,6 +43,7 @@ export const forwardStep = ({
   client,
   control,
   waiting,
+  told,
   standing,
   running,
   bodyBytes,
@@ -52,7 +56,7 @@ export const forwardStep = ({
   run(call: ProxyCall): Verdict | Promise<Verdict | undefined> {
     const { tenantId, sessionKey } = call;
     const { origin } = call.upstream;
-    const request = requestOf(call);
+    const request = requestOf(call, told);
     if (!running.enter(tenantId, origin)) return NO_ROOM;
     return new Promise((resolve) => {
       const room = roomFor(call, bodyBytes);
@@ -91,30 +95,49 @@ export const forwardStep = ({
   },
   settle(call: ProxyCall): void {
     call.answerRoom?.leave();
+    const signature = call.answer?.thinking_signature;
+    if (call.toldWords !== null && signature !== undefined) told.note(call.scope, signature, call.toldWords);
   },
 });
 
-const requestOf = (call: ProxyCall): UpstreamRequest => ({
+const requestOf = (call: ProxyCall, told: ForwardParts['told']): UpstreamRequest => ({
   origin: call.upstream.origin,
   path: (call.upstream.basePath + call.path || '/') + queryOf(call),
   method: call.incoming.method as string,
   headers: headersOf(call),
-  body: bodyOf(call),
+  body: bodyOf(call, told),
 });
 
 /** Of which nothing is kept: nobody asks for it again, and what waits for an upstream may be much. */
-function bodyOf(call: ProxyCall): Buffer[] {
+function bodyOf(call: ProxyCall, told: ForwardParts['told']): Buffer[] {
   const { body, dialect, injections } = call;
   if (body === null) return [];
-  if (injections.length === 0 || dialect === null) return body.giveAway();
-  call.decision = 'hinted';
-  const told = body.read((json) =>
+  if (dialect === null) return body.giveAway();
+  const tellAgain = told.isEmpty ? unchanged : againIn(call, dialect, told);
+  if (injections.length === 0 && tellAgain === unchanged) return body.giveAway();
+  if (injections.length > 0) {
+    call.decision = 'hinted';
+    const isBehindMessage = dialect.boundThoughts?.isBehindMessage(call.parsedBody());
+    if (isBehindMessage !== undefined) call.toldWords = { words: injections, isBehindMessage };
+  }
+  const changed = body.read((json) =>
     changeJson(json, call.id, (request) =>
-      injections.reduce<unknown>((told, words) => dialect.injectSystem(told, words), request),
+      injections.reduce<unknown>((so, words) => dialect.injectSystem(so, words), tellAgain(request)),
     ),
   );
   body.giveAway();
-  return [Buffer.from(told)];
+  return [Buffer.from(changed)];
+}
+
+const unchanged = (request: unknown): unknown => request;
+
+/** Puts what earlier requests of the conversation had where it stood in them; `unchanged` where they had nothing. */
+function againIn(call: ProxyCall, { boundThoughts }: Dialect, told: ForwardParts['told']): typeof unchanged {
+  if (boundThoughts === undefined) return unchanged;
+  const tellAgain = (request: unknown) =>
+    boundThoughts.tellAgain(request, (signature) => told.find(call.scope, signature));
+  const request = call.parsedBody();
+  return tellAgain(request) === request ? unchanged : tellAgain;
 }
 
 function headersOf({ incoming, upstream, traceParent }: ProxyCall): string[] {

@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import type { BoundThoughts, ToldWords } from '../dialect.js';
+import { DIALECT_LIMITS } from '../dialect-limits.js';
 import { anthropic } from './anthropic.js';
 
 const bytes = (name: string) => readFileSync(new URL(`./fixtures/${name}`, import.meta.url));
@@ -15,6 +17,7 @@ function readStream(chunks: string | Uint8Array) {
 
 const TRAINS = { id: 'toolu_1', name: 'find_trains', arguments: '{"to":"Gdańsk"}' };
 const ANSWER = {
+  thinking_signature: 'c2ln',
   model: 'claude-sonnet-4-5-20250929',
   text: "I'll look for Gdańsk.",
   tool_calls: [TRAINS, { id: 'toolu_2', name: 'now', arguments: '{}' }],
@@ -106,14 +109,12 @@ describe('Messages requests', () => {
   });
 
   it('injects at the end of the system text or blocks, cache marks kept', () => {
-    const request = json('request-tool-results.json');
-    const before = structuredClone(request);
-    expect(anthropic.injectSystem(request, 'Stop.')).toEqual({
-      ...before,
-      system: [...before.system, { type: 'text', text: 'Stop.' }],
-    });
-    expect(request).toEqual(before);
     const messages: unknown[] = [];
+    const cached = [{ type: 'text', text: 'Be kind.', cache_control: { type: 'ephemeral' } }];
+    expect(anthropic.injectSystem({ messages, system: cached }, 'Stop.')).toEqual({
+      messages,
+      system: [...cached, { type: 'text', text: 'Stop.' }],
+    });
     expect(anthropic.injectSystem({ messages, system: 'Be kind.' }, 'Stop.')).toEqual({
       messages,
       system: 'Be kind.\n\nStop.',
@@ -121,6 +122,75 @@ describe('Messages requests', () => {
     expect(anthropic.injectSystem({ messages }, 'Stop.')).toEqual({ messages, system: 'Stop.' });
     for (const odd of [null, { messages: {} }, { messages, system: 7 }])
       expect(anthropic.injectSystem(odd, 'x')).toBe(odd);
+  });
+
+  it('injects behind the newest message, results of tools first, once the model has thought of what came before', () => {
+    const request = json('request-tool-results.json');
+    const before = structuredClone(request);
+    const newest = before.messages.at(-1);
+    const told = { ...newest, content: [...newest.content, { type: 'text', text: 'Stop.' }] };
+    expect(anthropic.injectSystem(request, 'Stop.')).toEqual({
+      ...before,
+      messages: [...before.messages.slice(0, -1), told],
+    });
+    expect(request).toEqual(before);
+    const thought = { role: 'assistant', content: [{ type: 'redacted_thinking', data: 'c2ln' }] };
+    const said = (content: unknown, role = 'user') => ({ messages: [thought, { role, content }] });
+    expect(anthropic.injectSystem(said('Go on'), 'Stop.')).toEqual(
+      said([
+        { type: 'text', text: 'Go on' },
+        { type: 'text', text: 'Stop.' },
+      ]),
+    );
+    for (const odd of [said('I will', 'assistant'), said(7), { messages: [thought] }])
+      expect(anthropic.injectSystem(odd, 'Stop.')).toBe(odd);
+  });
+});
+
+describe('words that the model has thought of', () => {
+  const bound = anthropic.boundThoughts as BoundThoughts;
+  const thought = (signature: string) => ({
+    role: 'assistant',
+    content: [
+      { type: 'thinking', thinking: '', signature },
+      { type: 'text', text: 'Yes' },
+    ],
+  });
+  const said = (text: string, ...more: string[]) => ({
+    role: 'user',
+    content: [text, ...more].map((each) => ({ type: 'text', text: each })),
+  });
+  const request = {
+    system: 'Be kind.',
+    messages: [said('a'), thought('s1'), said('b'), thought('s2'), said('c')],
+  };
+  const under =
+    (told: Record<string, ToldWords>) =>
+    (signature: string): ToldWords | null =>
+      told[signature] ?? null;
+
+  it('stand where they stood, and nowhere else', () => {
+    const told = {
+      s1: { words: ['One.', 'Two.'], isBehindMessage: false },
+      s2: { words: ['Three.'], isBehindMessage: true },
+    };
+    expect(bound.tellAgain(request, under(told))).toEqual({
+      system: 'Be kind.\n\nOne.\n\nTwo.',
+      messages: [said('a'), thought('s1'), said('b', 'Three.'), thought('s2'), said('c')],
+    });
+  });
+
+  it('leave a request as it is that has none of these thoughts, or not what they stood behind', () => {
+    expect(bound.tellAgain(request, under({}))).toBe(request);
+    const behind = under({ s1: { words: ['One.'], isBehindMessage: true } });
+    for (const odd of [null, { messages: 7 }, { messages: [thought('s1')] }])
+      expect(bound.tellAgain(odd, behind)).toBe(odd);
+  });
+
+  it('go behind a message from the first thoughts on', () => {
+    expect(bound.isBehindMessage(request)).toBe(true);
+    expect(bound.isBehindMessage({ messages: [said('a')] })).toBe(false);
+    expect(bound.isBehindMessage({ messages: [said('a')], thread: { id: 't' } })).toBe(true);
   });
 });
 
@@ -242,5 +312,29 @@ describe('Messages streams', () => {
     const [start = ''] = whole.split('\n\n', 1);
     const noise = `event: novelty\ndata: {"type":"novelty"}\n\ndata: {"type":"content_block_delta"}\n\ndata: {\n\n`;
     expect(readStream(`${start}\n\n${noise}${whole}`).answer()).toEqual(ANSWER);
+  });
+
+  it('keeps the signature of the first thoughts, whole or not at all', () => {
+    const events = (...all: object[]) => all.map((one) => `data: ${JSON.stringify(one)}\n\n`).join('');
+    const begun = (index: number, content_block: object) => ({
+      type: 'content_block_start',
+      index,
+      content_block,
+    });
+    const signed = (index: number, signature: string) => ({
+      type: 'content_block_delta',
+      index,
+      delta: { type: 'signature_delta', signature },
+    });
+    const thinking = { type: 'thinking', thinking: '', signature: '' };
+    const of = (...all: object[]) => readStream(events(...all)).answer().thinking_signature;
+    expect(of(begun(0, thinking), signed(0, 'ab'), signed(0, 'cd'), begun(1, thinking), signed(1, 'x'))).toBe(
+      'abcd',
+    );
+    expect(of(begun(0, { type: 'redacted_thinking', data: 'ef' }))).toBe('ef');
+    const long = 'x'.repeat(DIALECT_LIMITS.signatureCharsMax);
+    expect(of(begun(0, thinking), signed(0, long))).toBe(long);
+    expect(of(begun(0, thinking), signed(0, long), signed(0, 'x'), signed(0, 'y'))).toBeUndefined();
+    expect(of(begun(0, { type: 'text', text: '' }))).toBeUndefined();
   });
 });

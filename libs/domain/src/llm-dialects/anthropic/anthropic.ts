@@ -7,7 +7,7 @@ import type { Dialect } from '../dialect.js';
 import { isPostTo, isPostToJust } from '../path-match.js';
 import { HELD_COMMENT, JSON_TYPE, sseEvent } from '../sse-event.js';
 import { canonicalMessagesRequest } from './canonical-request.js';
-import { injectMessagesSystem } from './inject-system.js';
+import { boundThoughts, injectMessagesSystem } from './inject-system.js';
 import { readMessageAnswer } from './read-answer.js';
 import { readMessagesRequest } from './read-request.js';
 import { MessageStreamReader } from './stream-reader.js';
@@ -23,6 +23,7 @@ export const anthropic: Dialect = {
   readAnswer: readMessageAnswer,
   streamReader: () => new MessageStreamReader(),
   injectSystem: injectMessagesSystem,
+  boundThoughts,
   canonicalRequest: canonicalMessagesRequest,
   writeAnswer: writeMessageAnswer,
   writeReplay: writeMessageReplay,

@@ -3,6 +3,7 @@ import type { FinishReason, LlmAnswer, LlmToolCall } from '#contracts';
 import { asList, asModel, asName, asRecord, asText, tellsError } from '../read-json.js';
 import { readMessageTier } from '../service-tier.js';
 import { readToolUse } from './blocks.js';
+import { signatureIn } from './inject-system.js';
 import { isPlainMessage } from './lossless.js';
 import { readMessageUsage } from './usage.js';
 
@@ -19,11 +20,13 @@ export function readMessageAnswer(body: unknown): LlmAnswer {
     else if (block.type === 'text') text += asText(block.text);
     else if (block.type === 'thinking') charsBeside += asText(block.thinking).length;
   }
+  const signature = signatureIn(message);
   return {
     model: asModel(message.model),
     text,
     tool_calls,
     ...(charsBeside > 0 && { chars_beside: charsBeside }),
+    ...(signature !== null && { thinking_signature: signature }),
     finish: messageFinish(message.stop_reason),
     usage: readMessageUsage(message.usage),
     ...readMessageTier(asRecord(message.usage)),

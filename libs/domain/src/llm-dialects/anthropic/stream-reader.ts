@@ -7,6 +7,7 @@ import { asCount, asModel, asName, asRecord, asText, type JsonRecord, tellsError
 import { readMessageTier } from '../service-tier.js';
 import { SseReader } from '../sse.js';
 import { readToolUse } from './blocks.js';
+import { isThought } from './inject-system.js';
 import {
   isPlainDelta,
   isPlainEnvelope,
@@ -29,6 +30,9 @@ export class MessageStreamReader extends GatheringReader {
   readonly #initialArguments = new Set<number>();
   /** By index, as far as they are plain; anything else has made the answer lossy. */
   readonly #blocks = new Map<number, PlainBlock>();
+  /** Of the first thoughts, and at which index these are. */
+  #signature = '';
+  #thoughtsIndex: number | null = null;
   isComplete = false;
 
   override answer(): LlmAnswer {
@@ -37,6 +41,7 @@ export class MessageStreamReader extends GatheringReader {
       ...answer,
       usage: readMessageUsage(this.#usage),
       ...readMessageTier(this.#usage),
+      ...(this.#signature !== '' && { thinking_signature: this.#signature }),
       lossless: answer.lossless && this.#isStarted,
     };
   }
@@ -92,6 +97,10 @@ export class MessageStreamReader extends GatheringReader {
     const block = asRecord(event.content_block);
     this.#noteBlock(index, plainBlock(block));
     if (!block || this.gatherer.findCall(index)) return;
+    if (isThought(block) && this.#thoughtsIndex === null) {
+      this.#thoughtsIndex = index;
+      this.#addSignature(asText(block.signature ?? block.data));
+    }
     if (block.type === 'text') {
       this.gatherer.addText(asText(block.text));
       return;
@@ -116,6 +125,16 @@ export class MessageStreamReader extends GatheringReader {
     if (delta?.type === 'text_delta') this.gatherer.addText(asText(delta.text));
     else if (delta?.type === 'input_json_delta') this.#readArguments(index, asText(delta.partial_json));
     else if (delta?.type === 'thinking_delta') this.gatherer.charsBeside += asText(delta.thinking).length;
+    else if (delta?.type === 'signature_delta' && index === this.#thoughtsIndex)
+      this.#addSignature(asText(delta.signature));
+  }
+
+  #addSignature(piece: string): void {
+    this.#signature += piece;
+    if (this.#signature.length <= DIALECT_LIMITS.signatureCharsMax) return;
+    // A part of it is worth nothing.
+    this.#signature = '';
+    this.#thoughtsIndex = -1;
   }
 
   #readArguments(index: number, piece: string): void {
