@@ -48,7 +48,7 @@ export type KillSwitchDecision =
 const ATTEMPTS_MAX = 64;
 
 interface Entry {
-  /** Of its attempts the one that was answered first, then those under way: never empty. */
+  /** Of its attempts the one that was answered first; until then all that are under way: never empty. */
   callIds: readonly string[];
   atMs: number;
   readonly role: string;
@@ -128,13 +128,9 @@ export class KillSwitchWindow {
   recordAnswer(callId: string, answer: LlmAnswer): void {
     const entry = this.#latest((one) => one.callIds.includes(callId));
     if (entry === undefined) return;
-    const others = without(entry.callIds, callId);
-    if (entry.answer !== null && others.length > 0) {
-      entry.callIds = others;
-      return;
-    }
     this.chars -= charsOf(entry);
-    entry.callIds = [callId, ...others];
+    // Nothing becomes of the others any more, whether they are answered or fail.
+    entry.callIds = [callId];
     entry.answer = answerPrint(answer);
     entry.excerpt.response = excerptOfAnswer(answer);
     this.chars += charsOf(entry);
@@ -145,7 +141,7 @@ export class KillSwitchWindow {
     const index = this.#entries.findLastIndex((one) => one.callIds.includes(callId));
     const entry = this.#entries[index];
     if (entry === undefined) return;
-    const others = without(entry.callIds, callId);
+    const others = entry.callIds.filter((one) => one !== callId);
     if (others.length > 0) {
       entry.callIds = others;
       return;
@@ -208,8 +204,6 @@ const charsOf = ({ excerpt, prompt, answer }: Entry): number =>
   excerptSize(excerpt) +
   prompt.results.length * RESULT_CHARS +
   (answer?.callKeys.length ?? 0) * CALL_KEY_CHARS;
-
-const without = (ids: readonly string[], id: string): string[] => ids.filter((one) => one !== id);
 
 function earlierEvidence(entry: Entry, stopped: PromptPrint, match: StepMatch): IncidentEvidence {
   const repeated = match.repeatedToolCallCount === 0 ? NO_INDEXES : repeatedIndexes(entry.prompt, [stopped]);

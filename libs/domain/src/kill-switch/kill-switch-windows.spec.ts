@@ -199,6 +199,23 @@ describe('KillSwitchWindows', () => {
         },
       );
 
+      it('is 3n - 5 where a shorter request of its own hangs', () => {
+        step(ask('Write the report'), delegates);
+        observe(ask('What is it about?'));
+        expect(run(9, (n) => handBack(n, 'I could not find the file.')).stoppedAt).toBe(6);
+      });
+
+      it('is that of its own calls where the result of one of them comes alone', () => {
+        const [read, list] = [call('read'), call('list')];
+        const take = (n: number) =>
+          step({ ...results(came(read, 'no such file')), message_count: 2 + n }, says(`${n}`, read, list), {
+            said: `${n}`.repeat(n),
+          });
+        step(ask('Read it'), says('', read, list));
+        expect(take(1).breakdown.repeated_tool_calls).toBe(0);
+        expect(take(2).breakdown.repeated_tool_calls).toBe(1);
+      });
+
       it('takes a retry for the step it tries again', () => {
         step(ask('Write the report'), delegates);
         handBack(1, 'I could not find the file.');
@@ -347,6 +364,7 @@ describe('KillSwitchWindows', () => {
 
     it('[KS-7.4] that nobody knows are taken from the answer before, in their order', () => {
       const made = [call('a'), call('b')];
+      step(ask('wait'), says('I do.'));
       step(ask('go'), says('', ...made));
       step(results(came(null, 'red'), came(null, 'blue')), says('', ...made));
       expect(step(results(came(null, 'red'), came(null, 'blue')), says('')).breakdown).toMatchObject({
@@ -362,7 +380,10 @@ describe('KillSwitchWindows', () => {
     });
 
     it('[KS-7.4] that stay unknown repeat nothing', () => {
-      expect(run(30, () => step(results(came(null, 'ok')), says('done'))).scores).toEqual(Array(30).fill(0));
+      // Nor are they another agent's: to be compared with all that it said takes a call that somebody made.
+      const take = (n: number) =>
+        step({ ...results(came(null, 'ok')), message_count: n }, says('done'), { said: 'ok' });
+      expect(run(30, take).scores).toEqual(Array(30).fill(0));
     });
 
     it('[KS-7.4] made at the same time may come back in another order', () => {
@@ -451,11 +472,34 @@ describe('KillSwitchWindows', () => {
         expect(observe(results(came(made, 'a b'), came(call('cat', n), `${n}`))).breakdown.score).toBe(0);
     });
 
-    it('[KS-7.6] still under way are evidence where there are more of them than any vote has', () => {
-      let stopped = observe(ask('again'));
-      while (stopped.kind === 'forward') stopped = observe(ask('again'));
-      expect(stopped.breakdown).toMatchObject({ similar_prompts: 11, score: 11 });
-      expect(stopped.evidence.map(({ is_similar_prompt }) => is_similar_prompt)).toEqual([true, false]);
+    it.each([false, true])(
+      '[KS-7.6] still under way are evidence where there are more of them than any vote has, retry: %s',
+      (retry) => {
+        let stopped = observe(ask('again'));
+        while (stopped.kind === 'forward') stopped = observe(ask('again'), { retry });
+        expect(stopped.breakdown).toMatchObject({ similar_prompts: 11, score: 11 });
+        expect(stopped.evidence.map(({ is_similar_prompt }) => is_similar_prompt)).toEqual([true, false]);
+      },
+    );
+
+    it('[KS-7.6] still under way are no such evidence where there are fewer', () => {
+      const made = call('ls');
+      for (const word of ['red', 'green']) step(results(came(made, 'a b')), says(word));
+      expect(observe(results(came(made, 'a b'))).kind).toBe('forward');
+      settings = { ...settings, threshold: 1 };
+      const stopped = observe(results(came(made, 'a b')));
+      if (stopped.kind === 'forward') throw new Error('did not fire');
+      expect(
+        stopped.evidence.map(({ is_similar_prompt, tool_calls }) => [
+          is_similar_prompt,
+          tool_calls[0]?.is_repeated,
+        ]),
+      ).toEqual([
+        [true, true],
+        [true, true],
+        [false, false],
+        [false, true],
+      ]);
     });
 
     it('[KS-7.6] to one question asked several times at once are one, the first that comes', () => {
