@@ -243,12 +243,18 @@ describe('what stays counted when a call ends without a whole answer', () => {
     const large = { ...PRICE, input_usd: 10, output_usd: 100 };
     const priceOf: PriceOf = (model) => (model === 'large' ? large : PRICE);
     expect(await countedAfter(good, BODY, priceOf)).toEqual({ ...counted(27), microUsd: 900, spent: 900 });
+    // Where its own name stands in no table, it is what was asked for, of which it is a version.
+    expect(await countedAfter(good, BODY, (model) => (model === 'large' ? null : PRICE))).toEqual(
+      counted(27),
+    );
   });
 
   test('an answer from the cache was a call, and took no tokens and no money', async () => {
     const cached = { decision: 'cached', status: 200, isAnswered: true } as const;
     const given = answer({ text: 'done', finish: 'stop' });
-    expect(await countedAfter({ ...cached, answer: given })).toEqual({ ...counted(0), requests: 1 });
+    const free = { ...counted(0), requests: 1 };
+    expect(await countedAfter({ ...cached, answer: given })).toEqual(free);
+    expect(await countedAfter({ ...cached, answer: given }, BODY, () => null)).toEqual(free);
   });
 
   test('a call that ends on another day has used nothing of that day, nor of its last minute', async () => {
