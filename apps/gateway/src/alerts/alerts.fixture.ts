@@ -57,9 +57,10 @@ export class MemoryAlertStore {
     const row = this.rows.get(deliveryId);
     return row?.notice.tenant_id === tenantId ? structuredClone(row) : null;
   }
-  async deliveries({ tenant_id, limit, cursor, state }: Parameters<ProxyStore['deliveries']>[0]) {
+  async deliveries({ tenant_id, channel_id, limit, cursor, state }: Parameters<ProxyStore['deliveries']>[0]) {
     const all = [...this.rows.values()]
       .filter((row) => row.notice.tenant_id === tenant_id && row.state === (state ?? row.state))
+      .filter((row) => row.channel_id === (channel_id ?? row.channel_id))
       .reverse();
     const from = Number(cursor ?? 0);
     const next_cursor = from + limit < all.length ? String(from + limit) : null;

@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest';
+import { type AlertDelivery, LIMITS, ObservatoryError } from '#contracts';
 import { ADMIN } from '../auth/access.fixture.js';
 import { failed, incidentOf, settle, startAlerts, WEBHOOK } from './alerts.fixture.js';
+import { DeadLetters } from './dead-letters.js';
 import { PENDING_PER_CHANNEL_MAX } from './delivery-queue.js';
 
 type Alerts = Awaited<ReturnType<typeof startAlerts>>;
@@ -49,6 +51,58 @@ it('of other tenants, and of channels that were removed, stay', async () => {
   expect(await alerts.area.deadLetters.retryAll(ADMIN, null)).toEqual({ retried_count: 2, has_more: false });
   await settle();
   expect(alerts.states().toSorted()).toEqual(['dead', 'dead', 'delivered', 'delivered']);
+});
+
+it('of one channel leave those of the others', async () => {
+  const alerts = await withDead(2, ['On call', 'Chat']);
+  const [, chat = ''] = alerts.channelIds;
+  expect(await alerts.area.deadLetters.retryAll(ADMIN, chat)).toEqual({ retried_count: 2, has_more: false });
+  await settle();
+  expect(alerts.states().toSorted()).toEqual(['dead', 'dead', 'delivered', 'delivered']);
+  expect(alerts.store.audited.at(-1)).toMatchObject({ detail: { channel_id: chat, name: 'Chat', count: 2 } });
+});
+
+/** So many of one channel, the newest first as the store tells them; `fails` says which are not put back. */
+function stored(count: number, fails: (deliveryId: string) => Error | null) {
+  const all = Array.from({ length: count }, (_, n) => ({ delivery_id: `${count - n}`, channel_id: 'c' }));
+  const retried: string[] = [];
+  const letters = new DeadLetters({
+    store: {
+      deliveries: async ({ limit, cursor }) => {
+        const end = Number(cursor ?? 0) + limit;
+        const items = all.slice(end - limit, end) as AlertDelivery[];
+        return { items, next_cursor: end < count ? `${end}` : null };
+      },
+    },
+    documents: { channel: () => ({ name: 'On call' }) as never },
+    queue: {
+      roomOf: () => count,
+      retry: async (_tenantId, deliveryId) => {
+        const error = fails(deliveryId);
+        if (error !== null) throw error;
+        retried.push(deliveryId);
+        return {} as AlertDelivery;
+      },
+    },
+    audit: { record: async () => {} },
+  });
+  return { letters, retried };
+}
+
+it('are put back a thousand at a time, the oldest of all pages first', async () => {
+  expect(LIMITS.pageRowsMax).toBeLessThan(1_000);
+  const { letters, retried } = stored(1_001, () => null);
+  expect(await letters.retryAll(ADMIN, null)).toEqual({ retried_count: 1_000, has_more: true });
+  expect(retried).toEqual(Array.from({ length: 1_000 }, (_, n) => `${n + 1}`));
+});
+
+it('that are gone meanwhile keep no other back, and what the store refuses is told', async () => {
+  const gone = new ObservatoryError('delivery_not_found');
+  const one = stored(3, (id) => (id === '2' ? gone : null));
+  expect(await one.letters.retryAll(ADMIN, null)).toEqual({ retried_count: 2, has_more: false });
+  expect(one.retried).toEqual(['1', '3']);
+  const busy = stored(3, () => new ObservatoryError('store_busy'));
+  await expect(busy.letters.retryAll(ADMIN, null)).rejects.toMatchObject({ code: 'store_busy' });
 });
 
 it('are put back as far as their channel has room', async () => {
