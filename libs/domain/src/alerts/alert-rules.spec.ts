@@ -709,6 +709,23 @@ describe('an error_rate rule', () => {
     expect(phases(failing(rules, 600, 1))).toEqual(['firing']);
   });
 
+  it('takes the threshold that the rule names', () => {
+    const { rules } = watch(rule('error_rate', { threshold: 0.8 }));
+    for (let n = 0; n < 3; n += 1) rules.observe(call(n, false));
+    expect(failing(rules, 10, 11)).toEqual([]);
+    expect(phases(failing(rules, 2_000, 1))).toEqual(['firing']);
+  });
+
+  it('goes on with fewer than ten calls, while any are left that fail', () => {
+    const { rules } = watch(rule('error_rate', { window_s: 60 }));
+    failing(rules, 0, 5);
+    expect(phases(failing(rules, 40_000, 5))).toEqual(['firing']);
+    expect(rules.tick(T0 + 70_000)).toEqual([]);
+    expect(rules.tick(T0 + 103_000)).toMatchObject([
+      { phase: 'recovered', detail: { call_count: 0, share: 0 } },
+    ]);
+  });
+
   it('is over when enough calls succeed', () => {
     const { rules } = watch(rule('error_rate'));
     failing(rules, 0, 10);
@@ -896,10 +913,21 @@ describe('an agent_silent rule', () => {
     expect(over?.detail).not.toHaveProperty('kept_silent_by');
   });
 
+  it('goes on while a call is under way of which nothing was heard, and is over with its end', () => {
+    const { rules } = watch(rule('agent_silent'));
+    rules.observe(step(0));
+    expect(phases(rules.tick(T0 + 600_000))).toEqual(['firing']);
+    expect(rules.observe({ kind: 'call_began', ...subject(700_000) })).toEqual([]);
+    expect(rules.tick(T0 + 710_000)).toEqual([]);
+    expect(phases(rules.observe(call(800_000, false)))).toEqual(['recovered']);
+  });
+
   it('says nothing of an agent that nobody has seen', () => {
     const { rules } = watch(rule('agent_silent'));
     rules.observe(incident(0));
     expect(rules.tick(T0 + 10_000_000)).toEqual([]);
+    rules.observe(reactivated(10_000_000));
+    expect(rules.tick(T0 + 20_000_000)).toEqual([]);
   });
 });
 
