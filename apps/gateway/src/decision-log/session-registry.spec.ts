@@ -40,6 +40,10 @@ function build({
   const failing: { error: unknown } = { error: null };
   /** Each save is through, or fails, when the next of these does; at once if there is none. */
   const saves: Deferred[] = [];
+  /** The same of each look at a row. */
+  const reads: Deferred[] = [];
+  /** Of each save. */
+  const checkpoints: number[] = [];
   /** Sessions whose control holds their messages. */
   const held: SessionKey[] = [];
   /** Stored after the rows were saved. */
@@ -54,10 +58,12 @@ function build({
     session: async (tenantId: string, sessionId: string) => {
       asked.push(sessionId);
       if (failing.error !== null) throw failing.error;
+      await reads.shift()?.promise;
       const row = rows.get(sessionKey(tenantId, sessionId));
       return row === undefined ? null : { ...row };
     },
-    saveSessions: async (saved: { tenant_id: string; view: SessionView }[]) => {
+    saveSessions: async (saved: { tenant_id: string; view: SessionView }[], checkpointSeq: number) => {
+      checkpoints.push(checkpointSeq);
       const copies = saved.map(({ tenant_id, view }) => ({ tenant_id, view: { ...view } }));
       await saves.shift()?.promise;
       for (const { tenant_id, view } of copies) rows.set(sessionKey(tenant_id, view.session_id), view);
@@ -73,7 +79,7 @@ function build({
       heldKeys: () => held,
       onStoreFailed: (error) => failures.push(error),
     });
-  return { registry, rows, held, asked, failures, failing, saves, later };
+  return { registry, rows, held, asked, failures, failing, saves, reads, checkpoints, later };
 }
 
 function step(sessionId: string, held = false): StoredStep {
@@ -104,6 +110,36 @@ describe('a session that holds a step', () => {
       steps_per_minute: 0,
       control: { state: 'pause_requested' },
     });
+  });
+
+  test('that two want back at once keeps the step that came before the later one', async () => {
+    publish('a', 'b', 'c');
+    await registry.save();
+    const late = deferred();
+    gateway.reads.push(late);
+    const slow = registry.bringBack(keyOf('a'));
+    await registry.bringBack(keyOf('a'));
+    publish('a');
+    late.resolve();
+    await slow;
+    expect(registry.peek(keyOf('a'))).toMatchObject({ step_count: 2 });
+  });
+
+  test('is saved after a start with the checkpoint that there was, or all since the first step would be counted twice', async () => {
+    publish('a');
+    await registry.save();
+    const next = gateway.registry();
+    await next.recover();
+    next.setControl(keyOf('a'), initialControl());
+    await next.save();
+    expect(gateway.checkpoints).toEqual([1, CHECKPOINT_SEQ]);
+  });
+
+  test('may be stored as soon as any has left memory, and is not before', async () => {
+    await registry.recover();
+    expect(registry.mayBeStored(keyOf('new'))).toBe(false);
+    publish('a', 'b', 'c');
+    expect(registry.mayBeStored(keyOf('new'))).toBe(true);
   });
 
   test('has one although others have left memory, and the list reads it', async () => {
