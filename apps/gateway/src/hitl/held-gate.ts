@@ -76,11 +76,10 @@ export class HeldGate {
   async drain(entry: ControlEntry): Promise<number> {
     let releasedCount = 0;
     const roundsMax = ROUNDS_MAX + Math.ceil(Math.max(0, entry.heldBalance) / RELEASED_STEPS_MAX);
-    for (let round = 1; entry.draining && round <= roundsMax; round += 1) {
+    for (let round = 1; entry.draining && !this.#openIfQuiet(entry) && round <= roundsMax; round += 1) {
       if (round > 1 && this.#commandCounts.has(entry.key)) break;
-      if (!this.#openIfQuiet(entry)) releasedCount += await this.#release(entry);
+      releasedCount += await this.#release(entry);
     }
-    if (entry.draining) this.#openIfQuiet(entry);
     return releasedCount;
   }
 
