@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { type AgentControl, agentScope } from '#contracts';
 import type { Dialect } from '#domain/llm-dialects';
 import { buildSessionView } from '#testing';
@@ -137,4 +137,26 @@ test('words that a request has no place for are not taken by it, and wait for th
     step.settle?.(call);
   }
   expect([odd.injections, next.injections, taken]).toEqual([[], ['Look elsewhere.'], ['d1']]);
+});
+
+test('a call that goes on is looked at no more, and no comment gets between the words of its stream', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const written: unknown[] = [];
+  const outgoing = { headersSent: false, writeHead: () => {}, write: (text: unknown) => written.push(text) };
+  let lookCount = 0;
+  const answers = [PAUSED, ACTIVE];
+  const parts = partsWith({
+    desk: { ...pausedDesk, holdCall: async () => answers.shift() as AgentControl },
+    standing: () => {
+      lookCount += 1;
+      return undefined;
+    },
+  });
+  expect(await holdStep(parts).run?.(streamingCall(outgoing))).toBeUndefined();
+  expect(written).toHaveLength(1);
+  const lookedBefore = lookCount;
+  parts.waiting.lookAgain();
+  vi.advanceTimersByTime(60_000);
+  expect([written.length, lookCount]).toEqual([1, lookedBefore]);
 });
