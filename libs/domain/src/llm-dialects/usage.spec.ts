@@ -120,7 +120,8 @@ it('gemini counts pictures that it writes apart from text', () => {
   const usageMetadata = {
     promptTokenCount: 20,
     candidatesTokenCount: 1_300,
-    candidatesTokensDetails: [{ modality: 'IMAGE', tokenCount: 1_290 }],
+    // A kind that is named without its number has none.
+    candidatesTokensDetails: [{ modality: 'IMAGE' }, { modality: 'IMAGE', tokenCount: 1_290 }],
   };
   expect(DIALECT_BY_NAME.gemini.readAnswer({ usageMetadata }).usage).toMatchObject({
     image_output_tokens: 1_290,

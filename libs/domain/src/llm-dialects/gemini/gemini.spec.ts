@@ -154,10 +154,21 @@ describe('generateContent answers', () => {
     expect(gemini.readAnswer([error]).failed).toBe(true);
   });
 
+  it('keeps model and usage of a stream whose later pieces name none', () => {
+    const named = { modelVersion: 'gemini-2.5-flash', usageMetadata: { promptTokenCount: 4 } };
+    const last = { candidates: [{ finishReason: 'STOP' }] };
+    expect(gemini.readAnswer([named, last])).toMatchObject({
+      model: 'gemini-2.5-flash',
+      usage: { input_tokens: 4 },
+      finish: 'stop',
+    });
+  });
+
   it.each([
     ['STOP', 'stop'],
     ['MAX_TOKENS', 'length'],
     ['SAFETY', 'filtered'],
+    ['PROHIBITED_CONTENT', 'filtered'],
     ['MALFORMED_FUNCTION_CALL', 'other'],
   ])('reads the finish reason %s as %s', (finishReason, finish) => {
     expect(gemini.readAnswer({ candidates: [{ finishReason }] }).finish).toBe(finish);
