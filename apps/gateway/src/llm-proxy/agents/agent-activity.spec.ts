@@ -165,3 +165,14 @@ it('what an agent has spent is still known when another tenant has more agents t
   expect(activity.spent(agentScope('small', 'bot')).month).toBe(7);
   expect([[...activity.known('small')], [...activity.known('noisy')].length]).toEqual([['bot'], 19_999]);
 });
+
+it('knows how many calls are under way, and when the last one ended', () => {
+  const clock = new FakeClock(NOON);
+  const activity = new AgentActivity(clock);
+  activity.begin(AGENT);
+  activity.begin(AGENT);
+  expect(activity.view(AGENT)).toMatchObject({ runningCount: 2, lastCallMs: null });
+  clock.advance(1_000);
+  activity.end(AGENT, WELL);
+  expect(activity.view(AGENT)).toMatchObject({ runningCount: 1, lastCallMs: NOON + 1_000 });
+});
