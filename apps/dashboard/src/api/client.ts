@@ -65,18 +65,24 @@ function withQuery(path: string, query: Query = {}): string {
 }
 
 async function request<T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
-  const response = await send(method, path, body, signal);
-  const answer: unknown = await response.json().catch(() => null);
+  const { ok, status, answer } = await send(method, path, body, signal);
   signal?.throwIfAborted();
-  if (response.ok) {
+  if (ok && (answer !== null || status === 204)) {
     if (method !== 'GET') doneListener();
     return answer as T;
   }
-  if (response.status === 401 && path !== '/v1/auth/login') unauthorizedListener(method !== 'GET');
-  throw toApiError(response.status, answer);
+  if (status === 401 && path !== '/v1/auth/login') unauthorizedListener(method !== 'GET');
+  throw toApiError(status, answer);
 }
 
-async function send(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Response> {
+interface Answer {
+  ok: boolean;
+  status: number;
+  /** Null: it has no JSON. */
+  answer: unknown;
+}
+
+async function send(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Answer> {
   const timeout = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
   const sentMs = Date.now();
   try {
@@ -91,7 +97,9 @@ async function send(method: string, path: string, body?: unknown, signal?: Abort
       body: body === undefined ? null : JSON.stringify(body),
     });
     gatewayClock.learn(response.headers.get('date'), sentMs, Date.now());
-    return response;
+    const { ok, status } = response;
+    // Broken off in the middle, it is no answer.
+    return { ok, status, answer: parsed(await response.text()) };
   } catch (error) {
     signal?.throwIfAborted();
     if (error instanceof DOMException && error.name === 'TimeoutError') {
@@ -105,11 +113,23 @@ async function send(method: string, path: string, body?: unknown, signal?: Abort
   }
 }
 
-/** Reads the catalogue's shape; anything else (a proxy's error page) gets a plain sentence. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/** Reads the catalogue's shape; anything else (a proxy's page) gets a plain sentence. @param status a success, where it has no JSON */
 export function toApiError(status: number, answer: unknown): ApiError {
   const error = answer as Partial<ErrorAnswer> | null;
   if (typeof error?.reason === 'string' && typeof error.detail === 'string') {
     return new ApiError(error.reason, error.detail, status, error.fields);
   }
-  return new ApiError('unexpected_answer', `The gateway answered with status ${status}.`, status);
+  const message =
+    status < 300
+      ? `Something other than the gateway answered, with status ${status}.`
+      : `The gateway answered with status ${status}.`;
+  return new ApiError('unexpected_answer', message, status);
 }

@@ -26,7 +26,7 @@ export async function signIn(token: string, operatorId: string): Promise<Me | Si
       body: JSON.stringify({ token: token.trim(), operator_id: operatorId.trim() }),
     });
     const answer: unknown = await response.json().catch(() => null);
-    if (response.ok) return answer as Me;
+    if (response.ok && answer !== null) return answer as Me;
     return explain(
       toApiError(response.status, answer),
       Number(response.headers.get('retry-after')),
