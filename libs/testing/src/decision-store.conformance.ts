@@ -689,12 +689,14 @@ export function describeDecisionStore(name: string, makePlace: () => Promise<Sto
     });
 
     it('reserves each live sequence number once, across restarts', async () => {
-      expect(await store.reserveSequences(10)).toBe(1);
-      expect(await store.reserveSequences(1)).toBe(11);
+      expect(await store.reserveSequences(10, 1)).toBe(1);
+      expect(await store.reserveSequences(1, 1)).toBe(11);
       await reopen();
-      expect(await store.reserveSequences(1_000)).toBe(12);
-      expect(await store.reserveSequences(1)).toBe(1_012);
-      await expect(store.reserveSequences(0)).rejects.toThrow(RangeError);
+      expect(await store.reserveSequences(1_000, 12)).toBe(12);
+      expect(await store.reserveSequences(1, 2e15)).toBe(2e15);
+      await reopen();
+      expect(await store.reserveSequences(1, 1)).toBe(2e15 + 1);
+      await expect(store.reserveSequences(0, 1)).rejects.toThrow(RangeError);
     });
 
     it('commits what is queued before it closes, and refuses what comes later', async () => {

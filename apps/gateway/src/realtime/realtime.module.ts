@@ -2,7 +2,8 @@ import { Global, Module } from '@nestjs/common';
 import type { Logger } from 'pino';
 import { type DecisionStore, type StoredStep, TOPICS } from '#contracts';
 import { stepViewOf } from '#domain/decision-log';
-import { LIVE, LOGGER, STORE } from '../tokens.js';
+import type { Clock } from '#kernel';
+import { CLOCK, LIVE, LOGGER, STORE } from '../tokens.js';
 import { LiveHub } from './live-hub.js';
 
 @Global()
@@ -10,10 +11,12 @@ import { LiveHub } from './live-hub.js';
   providers: [
     {
       provide: LiveHub,
-      inject: [STORE, LOGGER],
-      useFactory: (store: DecisionStore, logger: Logger) =>
+      inject: [STORE, LOGGER, CLOCK],
+      useFactory: (store: DecisionStore, logger: Logger, clock: Clock) =>
         new LiveHub({
-          reserveSequences: (count) => store.reserveSequences(count),
+          // By the clock no restored backup, nor an empty folder, brings back numbers that an open page knows: it would take
+          // what happens now for what followed then. No gateway publishes a thousand events in each millisecond.
+          reserveSequences: (count) => store.reserveSequences(count, clock.nowMs() * 1_000),
           onReserveFailed: (error) =>
             logger.error(
               { event: 'sequence_reserve_failed', err: error },

@@ -130,7 +130,7 @@ export interface WriteCalls extends ProxyWriteCalls, RetentionCalls {
   saveLogin(row: LoginRow, nowMs: number): void;
   deleteLogin(cookieHash: string): void;
   saveSettings(texts: readonly SettingText[], audit: AuditDraft | null): void;
-  reserveSequences(count: number): number;
+  reserveSequences(count: number, firstAtLeast: number): number;
   /** Writes a block of `bytes` in place of the last such block: success means the disk has room for as much. */
   probe(bytes: number): void;
 }

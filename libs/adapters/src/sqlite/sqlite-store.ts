@@ -296,9 +296,9 @@ export class SqliteStore implements DecisionStore {
     return new Map((await this.database.read('settings')).map(([key, value]) => [key, JSON.parse(value)]));
   }
 
-  async reserveSequences(count: number): Promise<number> {
+  async reserveSequences(count: number, firstAtLeast: number): Promise<number> {
     if (!Number.isInteger(count) || count < 1) throw new RangeError(`count must be at least 1, got ${count}`);
-    return this.database.pump.call('reserveSequences', [count]);
+    return this.database.pump.call('reserveSequences', [count, firstAtLeast]);
   }
 
   async enforceRetention(bounds: {

@@ -134,14 +134,14 @@ export class WriteCallTable implements Omit<WriteCalls, keyof (ProxyWriteCalls &
     if (audit !== null) this.#audit.append(audit);
   }
 
-  reserveSequences(count: number): number {
+  reserveSequences(count: number, firstAtLeast: number): number {
     const last = this.#sql
       .prepare(
-        `INSERT INTO counters (name, value) VALUES (?, ?)
-       ON CONFLICT (name) DO UPDATE SET value = value + excluded.value RETURNING value`,
+        `INSERT INTO counters (name, value) VALUES (:name, :before + :count)
+       ON CONFLICT (name) DO UPDATE SET value = max(value, :before) + :count RETURNING value`,
       )
       .pluck()
-      .get(LIVE_SEQ, count) as number;
+      .get({ name: LIVE_SEQ, before: firstAtLeast - 1, count }) as number;
     return last - count + 1;
   }
 

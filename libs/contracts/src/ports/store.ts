@@ -272,8 +272,11 @@ export interface DecisionStore {
   saveSettings(values: ReadonlyMap<string, unknown>, audit?: AuditDraft): Promise<void>;
   settings(): Promise<Map<string, unknown>>;
 
-  /** Reserves `count` live sequence numbers for this process; returns the first. Never returns a number twice, across restarts. */
-  reserveSequences(count: number): Promise<number>;
+  /**
+   * Reserves `count` live sequence numbers for this process; returns the first, which is at least `firstAtLeast`. Never returns a
+   * number twice, across restarts.
+   */
+  reserveSequences(count: number, firstAtLeast: number): Promise<number>;
   /**
    * Deletes steps, alerts, violations, LLM calls and finished alert deliveries beyond the bounds; returns how many rows went, and
    * whether all of them did and the database still is larger than `bytesMax`.
