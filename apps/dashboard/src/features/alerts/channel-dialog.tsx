@@ -1,6 +1,6 @@
 /** Creates or edits a channel. The gateway gives out neither addresses nor secrets: a field left empty stays as it is. */
 import type { AlertChannel } from '#contracts';
-import { api } from '../../api';
+import { api, type FieldProblems } from '../../api';
 import { Field, Input, SelectField, Switch, Textarea } from '../../ui';
 import { Segmented } from '../../ui/segmented';
 import { DialogForm } from '../dialog-form/dialog-form';
@@ -47,7 +47,8 @@ export function ChannelDialog({ channel, onClose, onSecret }: ChannelDialogProps
     purpose: `alert channel ${channel?.channel_id ?? 'new'}`,
     secrets: ['url', 'secret', 'smtpPassword'],
     initial: () => (channel ? draftOfChannel(channel) : newChannel('webhook')),
-    check: channel ? toChannelPatch : toChannelBody,
+    check: (draft: ChannelDraft): { body: object; errors: FieldProblems } =>
+      channel ? toChannelPatch(draft, channel) : toChannelBody(draft),
     save: (body: object): Promise<{ secret?: string | null }> =>
       channel
         ? api.patch(`/v1/alert-channels/${encodeURIComponent(channel.channel_id)}`, body)

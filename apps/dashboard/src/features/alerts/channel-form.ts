@@ -67,10 +67,19 @@ export function toChannelBody(draft: ChannelDraft): { body: AlertChannelBody; er
   return { body, errors: { ...missingOf(texts, Object.keys(MISSING)), ...typosOf(texts) } };
 }
 
-/** What was typed over a channel; what was left empty stays. */
-export function toChannelPatch(draft: ChannelDraft): { body: AlertChannelPatch; errors: Errors } {
+/** What was typed over a channel; the rest stays as it is by now, whatever somebody else made of it. */
+export function toChannelPatch(
+  draft: ChannelDraft,
+  channel: AlertChannel,
+): { body: AlertChannelPatch; errors: Errors } {
   const texts = textsOf(draft);
-  return { body: valuesOf(draft, texts), errors: { ...missingOf(texts, ['name']), ...typosOf(texts) } };
+  const { name, allow_private, ...rest } = valuesOf(draft, texts);
+  const body = {
+    ...rest,
+    ...(name === channel.name ? {} : { name }),
+    ...(allow_private === channel.allow_private ? {} : { allow_private }),
+  };
+  return { body, errors: { ...missingOf(texts, ['name']), ...typosOf(texts) } };
 }
 
 /** What its kind asks for, by field on the wire. */
