@@ -21,9 +21,15 @@ export const upstreamSchema = z.object({
 });
 export type Upstream = z.infer<typeof upstreamSchema>;
 
-/** `PUT /v1/upstreams/{name}`. `api_key`: null removes it, absent keeps it. It is encrypted at rest and never given out. */
+/**
+ * `PUT /v1/upstreams/{name}`. What is absent stays; a new one needs a `base_url`. `api_key`: null removes it. It is encrypted at rest
+ * and never given out.
+ */
 export const upstreamPutSchema = z.strictObject({
-  base_url: z.url({ protocol: /^https?$/ }).max(2_000),
+  base_url: z
+    .url({ protocol: /^https?$/ })
+    .max(2_000)
+    .optional(),
   kind: z.enum(UPSTREAM_KINDS).optional(),
   api_key: z.string().trim().min(1).max(4_096).nullable().optional(),
 });

@@ -36,9 +36,10 @@ export function UpstreamDialog({ upstream, takenNames, onClose }: UpstreamDialog
     },
     check: (draft: UpstreamDraft) => ({ body: draft, errors: typosOf(draft, upstream ? [] : takenNames) }),
     save: ({ name, kind, baseUrl, key }) =>
+      // What was typed; the rest stays as it is by now, whatever somebody else made of it.
       api.put(upstreamPath(name.trim()), {
-        base_url: baseUrl.trim(),
-        kind,
+        ...(baseUrl.trim() === upstream?.base_url ? {} : { base_url: baseUrl.trim() }),
+        ...(kind === upstream?.kind ? {} : { kind }),
         ...(key.trim() ? { api_key: key.trim() } : {}),
       }),
     fields: FIELDS,

@@ -151,11 +151,7 @@ function UpstreamRow({ upstream, denial, onEdit }: UpstreamRowProps) {
         description="From then on callers need a vendor key of their own, which passes through."
         confirmLabel="Remove key"
         onConfirm={async () => {
-          await api.put(upstreamPath(name), {
-            base_url: upstream.base_url,
-            kind: upstream.kind,
-            api_key: null,
-          });
+          await api.put(upstreamPath(name), { api_key: null });
           await refresh();
         }}
       />

@@ -53,6 +53,17 @@ it('is in the audit with what was changed, without a key, and not where nothing 
   ]);
 });
 
+it('keeps all that is not given, of a default, too, and makes none of nothing', async () => {
+  const { directory, put } = start();
+  const ofKey = (name: string, apiKey: string) =>
+    directory.put(ACME, name, { baseUrl: undefined, kind: undefined, apiKey });
+  await put('vllm', 'first', 'https://vllm.example/v2');
+  expect(await ofKey('vllm', 'second')).toMatchObject({ base_url: 'https://vllm.example/v2', key: 'ours' });
+  const [given] = directory.list('acme').filter(({ name }) => name === 'anthropic');
+  expect(await ofKey('anthropic', 'own')).toEqual({ ...given, key: 'ours', source: 'settings' });
+  await expect(ofKey('unknown', 'third')).rejects.toMatchObject({ code: 'upstream_not_found' });
+});
+
 it('that says what a default says is one of the tenant, and stays when the default changes', async () => {
   const { directory, audited } = start();
   const [given] = directory.list('acme').filter(({ name }) => name === 'openai');

@@ -34,7 +34,8 @@ interface StoredUpstream {
 }
 
 interface GivenUpstream {
-  baseUrl: string;
+  /** Undefined keeps it. */
+  baseUrl: string | undefined;
   /** Undefined keeps it. */
   kind: UpstreamKind | undefined;
   /** Null removes it, undefined keeps it. */
@@ -127,7 +128,9 @@ export class UpstreamDirectory {
         'invalid_request',
         `A tenant has at most ${UPSTREAMS_PER_TENANT_MAX} upstreams.`,
       );
-    const { username, password, search, hash, hostname } = new URL(given.baseUrl);
+    const baseUrl = given.baseUrl ?? known?.baseUrl ?? this.#common.get(name)?.baseUrl;
+    if (baseUrl === undefined) throw new ObservatoryError('upstream_not_found');
+    const { username, password, search, hash, hostname } = new URL(baseUrl);
     if (username || password || search || hash) {
       throw new ObservatoryError('invalid_fields', 'base_url: leave out credentials, query and fragment.', {
         fields: ['base_url'],
@@ -142,11 +145,11 @@ export class UpstreamDirectory {
     }
     const kind = given.kind ?? known?.kind ?? VENDOR_UPSTREAMS[name]?.kind ?? 'openai';
     // A key is kept for the place it was given for: it must not follow a base URL that somebody moves elsewhere.
-    const isMoved = known !== undefined && new URL(known.baseUrl).origin !== new URL(given.baseUrl).origin;
+    const isMoved = known !== undefined && new URL(known.baseUrl).origin !== new URL(baseUrl).origin;
     const kept = given.apiKey === undefined && !isMoved ? known : undefined;
     const apiKey = given.apiKey ?? kept?.apiKey ?? null;
     const unopened = kept && this.#unopened.get(kept);
-    const next = target({ name, kind, baseUrl: given.baseUrl, apiKey, source: 'settings' });
+    const next = target({ name, kind, baseUrl, apiKey, source: 'settings' });
     const isKept = known !== undefined && unopened === this.#unopened.get(known);
     if (isKept && Object.keys(changesOf(next, known)).length === 0) return view(known);
     const body: StoredUpstream = {

@@ -247,7 +247,7 @@ export const PROXY_ROUTES: readonly Route[] = [
     tag: 'Configuration',
     summary: 'Add or change an upstream',
     description:
-      'The key is sealed at rest. It does not follow a base URL that moves to another host. One that changes nothing writes nothing.',
+      'What is left out stays as it is; a new one needs a base URL. The key is sealed at rest. It does not follow a base URL that moves to another host. One that changes nothing writes nothing.',
     caller: 'configure',
     params: upstreamParams,
     body: {
@@ -255,6 +255,7 @@ export const PROXY_ROUTES: readonly Route[] = [
       example: { base_url: 'https://llm.example.org/v1', kind: 'openai', api_key: 'sk-...' },
     },
     answers: { 200: { description: 'The upstream.', schema: upstreamSchema } },
+    errors: ['upstream_not_found'],
   },
   {
     method: 'delete',
