@@ -5,10 +5,19 @@
 import type { Me } from '#contracts';
 import { meQuery, queryClient } from '../api';
 
-const channel = new BroadcastChannel('observatory.login');
+const channel = openChannel();
+
+/** Null where the browser gives none: to a page that may keep nothing, no cookie either, which the login will say. */
+function openChannel(): BroadcastChannel | null {
+  try {
+    return new BroadcastChannel('observatory.login');
+  } catch {
+    return null;
+  }
+}
 
 /** To be called with each login; who signs out is told by the gateway, which ends the login. */
-export const tellOtherTabs = (me: Me): void => channel.postMessage(me);
+export const tellOtherTabs = (me: Me): void => channel?.postMessage(me);
 
 /** This tab and all others begin anew as that, since what they show may be another tenant's. */
 export function beginAs(me: Me): void {
@@ -21,6 +30,7 @@ const nameOf = ({ operator_id, role, tenant_id }: Me): string =>
 
 /** Begins anew, and not at an address that may hold the other's ids, once another tab is signed in as somebody else. */
 export function followOtherTabs(): void {
+  if (channel === null) return;
   channel.onmessage = ({ data }: MessageEvent<Me>) => {
     const me = queryClient.getQueryData(meQuery.queryKey);
     if (me && nameOf(me) !== nameOf(data)) window.location.replace('/');

@@ -15,6 +15,22 @@ export interface SignInFailure {
   retryAtMs: number | null;
 }
 
+const NOT_KEPT: SignInFailure = {
+  field: null,
+  message:
+    'This browser did not keep the login. Allow cookies for this address; where Observatory has an https address, open that one.',
+  retryAtMs: null,
+};
+
+/** Whether the cookie that the login came with is sent from now on. */
+async function isKept(): Promise<boolean> {
+  const { status } = await fetch('/v1/auth/me', {
+    credentials: 'same-origin',
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  });
+  return status !== 401;
+}
+
 /** Never rejects. */
 export async function signIn(token: string, operatorId: string): Promise<Me | SignInFailure> {
   try {
@@ -26,7 +42,7 @@ export async function signIn(token: string, operatorId: string): Promise<Me | Si
       body: JSON.stringify({ token: token.trim(), operator_id: operatorId.trim() }),
     });
     const answer: unknown = await response.json().catch(() => null);
-    if (response.ok && answer !== null) return answer as Me;
+    if (response.ok && answer !== null) return (await isKept()) ? (answer as Me) : NOT_KEPT;
     return explain(
       toApiError(response.status, answer),
       Number(response.headers.get('retry-after')),
