@@ -1,9 +1,9 @@
-/** Whether an agent may call, and if not, who stopped it; of one that may, why its calls are refused all the same. */
-import { Ban, OctagonX, ShieldAlert } from 'lucide-react';
+/** Whether an agent may call, and if not, who stopped it; of one that may, why its calls are refused all the same, or that they fail. */
+import { Ban, OctagonX, ShieldAlert, TriangleAlert } from 'lucide-react';
 import type { AgentView } from '#contracts';
-import { Badge, plural, RelativeTime } from '../../ui';
+import { Badge, formatShare, plural, RelativeTime } from '../../ui';
 import { DECISIONS } from '../calls/decision-texts';
-import { isKilled, isRefused } from './select-agents';
+import { isFailing, isKilled, isRefused } from './select-agents';
 
 export function AgentState({ agent }: { agent: AgentView }) {
   const { active, deactivated_by, deactivated_reason } = agent.policy;
@@ -19,6 +19,19 @@ export function AgentState({ agent }: { agent: AgentView }) {
         icon={<ShieldAlert size={11} aria-hidden="true" />}
       >
         {label}
+      </Badge>
+    );
+  }
+  if (isFailing(agent)) {
+    return (
+      <Badge
+        tone="danger"
+        data-testid="agent-state"
+        data-state="failing"
+        title={`${formatShare(agent.error_rate ?? 0)} of its calls of the last five minutes failed`}
+        icon={<TriangleAlert size={11} aria-hidden="true" />}
+      >
+        Failing
       </Badge>
     );
   }

@@ -27,6 +27,7 @@ const STATES: readonly { value: AgentStateFilter | ''; label: string }[] = [
   { value: 'active', label: 'Active' },
   { value: 'inactive', label: 'Stopped' },
   { value: 'held', label: 'With held calls' },
+  { value: 'failing', label: 'Failing' },
   { value: 'refused', label: 'Refused' },
   { value: 'near_limit', label: 'Near a limit' },
 ];

@@ -1,7 +1,7 @@
 /** What the Agents page shows, in the address. */
 import { dropAbsent, oneOf, textOf } from '../../app/search-values';
 
-const AGENT_STATES = ['active', 'inactive', 'held', 'refused', 'near_limit'] as const;
+const AGENT_STATES = ['active', 'inactive', 'held', 'failing', 'refused', 'near_limit'] as const;
 export type AgentStateFilter = (typeof AGENT_STATES)[number];
 
 const AGENT_SORTS = ['attention', 'name', 'spend', 'rate', 'last_call'] as const;

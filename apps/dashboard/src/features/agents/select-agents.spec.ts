@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { buildAgent } from './agent.fixture';
 import { parseAgentsSearch } from './agents-search';
-import { budgetShare, isRefused, killShare, selectAgents } from './select-agents';
+import { budgetShare, isFailing, isRefused, killShare, selectAgents } from './select-agents';
 
 const calm = buildAgent('calm', { last_call_ms: 5 });
 const held = buildAgent('held', { held_call_count: 2, held_since_ms: 1 });
@@ -17,19 +17,29 @@ const overBudget = {
   at_ms: 4,
 } as const;
 const refused = buildAgent('refused', { last_call_ms: 4, latest_refusal: overBudget });
-const all = [calm, held, off, killed, near, refused];
+const failing = buildAgent('failing', { last_call_ms: 3, error_rate: 0.94 });
+const all = [calm, held, off, killed, near, refused, failing];
 
 describe('selectAgents', () => {
   it('puts first what wants somebody', () => {
-    expect(selectAgents(all, {})).toEqual(['killed', 'held', 'refused', 'near', 'calm', 'off']);
+    expect(selectAgents(all, {})).toEqual(['killed', 'held', 'refused', 'failing', 'near', 'calm', 'off']);
   });
 
   it('takes states and parts of names', () => {
     expect(selectAgents(all, { state: 'inactive' })).toEqual(['killed', 'off']);
     expect(selectAgents(all, { state: 'near_limit' })).toEqual(['near']);
     expect(selectAgents(all, { state: 'refused' })).toEqual(['refused']);
+    expect(selectAgents(all, { state: 'failing' })).toEqual(['failing']);
     expect(selectAgents(all, { q: ' CAL' })).toEqual(['calm']);
-    expect(selectAgents(all, { sort: 'name' })).toEqual(['calm', 'held', 'killed', 'near', 'off', 'refused']);
+    expect(selectAgents(all, { sort: 'name' })).toEqual([
+      'calm',
+      'failing',
+      'held',
+      'killed',
+      'near',
+      'off',
+      'refused',
+    ]);
   });
 });
 
@@ -39,6 +49,16 @@ describe('isRefused', () => {
     expect(isRefused({ ...refused, last_call_ms: 5 })).toBe(false);
     expect(isRefused({ ...refused, policy: { ...refused.policy, updated_at_ms: 5 } })).toBe(false);
     expect(isRefused(calm)).toBe(false);
+  });
+});
+
+describe('isFailing', () => {
+  it('is every other call, of an agent that may call', () => {
+    expect(isFailing(failing)).toBe(true);
+    expect(isFailing({ ...failing, error_rate: 0.5 })).toBe(true);
+    expect(isFailing({ ...failing, error_rate: 0.49 })).toBe(false);
+    expect(isFailing({ ...failing, policy: off.policy })).toBe(false);
+    expect(isFailing(calm)).toBe(false);
   });
 });
 

@@ -1,5 +1,5 @@
 /** Which agents are shown, and in which order. Pure. */
-import { type AgentView, KILL_SWITCH_ACTOR } from '#contracts';
+import { type AgentView, KILL_SWITCH_ACTOR, RULE_SHARE_DEFAULT } from '#contracts';
 import { METER_WARNS_AT } from '../../ui/meter';
 import type { AgentSort, AgentsSearch } from './agents-search';
 
@@ -32,6 +32,10 @@ export const isRefused = ({
   latest_refusal.at_ms === last_call_ms &&
   latest_refusal.at_ms >= (policy.updated_at_ms ?? 0);
 
+/** It may call, and its calls fail: from the share on that a rule speaks of unless it says another. */
+export const isFailing = ({ policy, error_rate }: Pick<AgentView, 'policy' | 'error_rate'>): boolean =>
+  policy.active && error_rate !== null && error_rate >= RULE_SHARE_DEFAULT.error_rate;
+
 const isNearLimit = (agent: AgentView): boolean =>
   agent.policy.active && Math.max(budgetShare(agent), killShare(agent)) >= METER_WARNS_AT;
 
@@ -39,7 +43,7 @@ const isNearLimit = (agent: AgentView): boolean =>
 function attentionRank(agent: AgentView): number {
   if (isKilled(agent) && agent.open_incident_id !== null) return 0;
   if (agent.held_call_count > 0) return 1;
-  if (isNearLimit(agent) || (agent.policy.active && isRefused(agent))) return 2;
+  if (isFailing(agent) || isNearLimit(agent) || (agent.policy.active && isRefused(agent))) return 2;
   return agent.policy.active ? 3 : 4;
 }
 
@@ -48,6 +52,7 @@ function matchesAgent(agent: AgentView, { q, state }: AgentsSearch): boolean {
   if (state === 'active') return agent.policy.active;
   if (state === 'inactive') return !agent.policy.active;
   if (state === 'held') return agent.held_call_count > 0;
+  if (state === 'failing') return isFailing(agent);
   if (state === 'refused') return isRefused(agent);
   return state !== 'near_limit' || isNearLimit(agent);
 }
