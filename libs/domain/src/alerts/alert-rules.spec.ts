@@ -591,6 +591,16 @@ describe('a budget rule', () => {
     expect(phases(rules.tick(T0 + 12 * 60 * MINUTE))).toEqual(['recovered']);
   });
 
+  it('says also of an agent that was told to be near its end that calls are refused, once', () => {
+    const before = watch(rule('budget', { cooldown_s: 300 }));
+    const { rules } = before;
+    expect(phases(rules.observe(spend(0, 8)))).toEqual(['firing']);
+    expect(rules.observe(refusal(MINUTE, 9.9, 'day'))).toEqual([]);
+    expect(rules.tick(T0 + 5 * MINUTE)).toMatchObject([{ phase: 'firing', detail: { refused: true } }]);
+    expect(rules.observe(refusal(20 * MINUTE, 9.9, 'day'))).toEqual([]);
+    expect(restarted(before).observe(refusal(30 * MINUTE, 9.9, 'day'))).toEqual([]);
+  });
+
   it('is over an hour after the last call that the budget of an hour refused', () => {
     const { rules } = watch(rule('budget'));
     rules.observe(refusal(0, 3, 'hour'));
@@ -629,7 +639,7 @@ describe('a budget rule', () => {
     before.rules.observe({ ...spendOf(1, spent(2, 'hour'), spent(9, 'month')), refused: 'hour' });
     const { rules } = watch(rule('budget', { repeat_s: 60 }));
     rules.restore('default', 'rule-budget', before.rules.states('default', 'rule-budget'));
-    expect(rules.tick(T0 + MINUTE)).toMatchObject([
+    expect(rules.tick(T0 + MINUTE + 1)).toMatchObject([
       { phase: 'repeat', detail: { period: 'hour', spent_usd: 2, refused: true } },
     ]);
     expect(phases(rules.tick(T0 + 61 * MINUTE))).toEqual(['repeat']);

@@ -5,6 +5,9 @@ import type { AlertEvent, BudgetPeriod, BudgetSpend } from './alert-event.js';
 /** A budget that goes on refusing is kept anew this often, not with each call. Days and months begin with a new one. */
 const REFUSAL_KEPT_EVERY_MS = 5 * 60_000;
 
+/** What people have heard once they were told that a budget refuses calls: more than that little of it is left. */
+export const REFUSAL = 'refusal';
+
 /** One budget as it was told last. */
 export interface BudgetUse extends BudgetSpend {
   at_ms: number;

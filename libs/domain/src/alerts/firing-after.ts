@@ -4,6 +4,7 @@
  */
 import type { AlertDelivery, AlertNotice } from '#contracts';
 import type { BudgetPeriod } from './alert-event.js';
+import { REFUSAL } from './budget-share.js';
 import type { FiringState } from './watched-rule.js';
 
 /** What fires of one rule, as it was kept. */
@@ -74,13 +75,16 @@ function stateAfter(known: FiringState | undefined, { agent_id, at_ms, detail }:
   // Kept in the very millisecond of the notice, and after it.
   if (known?.last_notice_ms === at_ms) return known;
   const named = Array.isArray(detail.newest_session_ids) ? detail.newest_session_ids : [];
+  const isRefused = detail.refused === true;
   return {
     agent_id,
     since_ms: typeof detail.since_ms === 'number' ? detail.since_ms : at_ms,
     notice_count: (known?.notice_count ?? 0) + 1,
     last_notice_ms: at_ms,
-    told_session_ids: [...new Set([...(known?.told_session_ids ?? []), ...named])],
-    refusals: detail.refused === true ? [refusalOf(detail, at_ms)] : (known?.refusals ?? []),
+    told_session_ids: [
+      ...new Set([...(known?.told_session_ids ?? []), ...named, ...(isRefused ? [REFUSAL] : [])]),
+    ],
+    refusals: isRefused ? [refusalOf(detail, at_ms)] : (known?.refusals ?? []),
   };
 }
 

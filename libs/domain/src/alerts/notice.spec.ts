@@ -66,8 +66,18 @@ describe('a notice', () => {
     const refused = { ...DETAILS.budget, spent_usd: 3, share: 0.3, refused: true };
     expect(noticeOf(due('budget', { detail: refused }), context)).toMatchObject({
       title: 'Agent "crawler" is refused calls by its budget for the day',
-      text: '$3.00 of $10.00 are spent; the rest did not cover what a call might cost.',
+      text:
+        '$3.00 of $10.00 are spent; the rest did not cover what a call might cost. ' +
+        'Calls that do not fit are refused until the budget begins anew or an operator raises it.',
     });
+    const over = { ...DETAILS.budget, spent_usd: 10.9, share: 1.09 };
+    expect(noticeOf(due('budget', { detail: over }), context).text).toBe(
+      '$10.90 of $10.00 are spent. ' +
+        'Calls that do not fit are refused until the budget begins anew or an operator raises it.',
+    );
+    expect(noticeOf(due('budget', { detail: { ...over, refused: true } }), context).text).toMatch(
+      /^\$10\.90 of \$10\.00 are spent\. Calls/,
+    );
     const small = { ...DETAILS.budget, spent_usd: 0.0042, budget_usd: 0.005 };
     expect(noticeOf(due('budget', { detail: small }), context).text).toMatch(/^\$0\.0042 of \$0\.0050 are/);
     expect(noticeOf(due('agent_silent', { phase: 'repeat' }), context).title).toBe(

@@ -34,6 +34,10 @@ const KEPT_SILENT: Record<Exclude<Hush, 'busy'>, string> = {
   terminated: 'its session was terminated',
 };
 
+/** What becomes of an agent if nobody acts. */
+const BUDGET_REFUSES =
+  'Calls that do not fit are refused until the budget begins anew or an operator raises it.';
+
 function wordsOf({ rule, agent_id, detail }: DueNotice): { on: string; text: string; off: string } {
   const agent = `Agent "${oneLine(agent_id)}"`;
   switch (rule.type) {
@@ -53,18 +57,21 @@ function wordsOf({ rule, agent_id, detail }: DueNotice): { on: string; text: str
       return personWords(agent, detail);
     case 'budget': {
       const spent = `${usd(detail.spent_usd)} of ${usd(detail.budget_usd)} are spent`;
+      const isSpent = Number(detail.share) >= 1;
       const off = `${agent} is within its budget again`;
       if (detail.period === undefined)
         return { on: `${agent} is near the end of its budget or beyond it`, text: UNHEARD_SINCE_START, off };
       if (detail.refused === true)
         return {
           on: `${agent} is refused calls by its budget for the ${detail.period}`,
-          text: `${spent}; the rest did not cover what a call might cost.`,
+          text: `${spent}${isSpent ? '' : '; the rest did not cover what a call might cost'}. ${BUDGET_REFUSES}`,
           off,
         };
       return {
         on: `${agent} has spent ${percent(detail.share)} of its budget for the ${detail.period}`,
-        text: `${spent}; this rule speaks from ${percent(detail.threshold)}.`,
+        text: isSpent
+          ? `${spent}. ${BUDGET_REFUSES}`
+          : `${spent}; this rule speaks from ${percent(detail.threshold)}.`,
         off,
       };
     }

@@ -1,6 +1,7 @@
 /** Whether a rule's condition holds for an agent now, and the figures that say so. */
 import { type AlertNotice, type PolicyBar, RULE_SHARE_DEFAULT, RULE_WINDOW_S_DEFAULT } from '#contracts';
 import type { AgentFacts } from './agent-facts.js';
+import { REFUSAL } from './budget-share.js';
 import type { CallTally } from './call-tally.js';
 import { ERROR_CALLS_MIN, type RuleSettings } from './rule-defaults.js';
 
@@ -20,7 +21,7 @@ export interface Condition {
   holds: boolean | 'unknown';
   session_id: string | null;
   detail: NoticeDetail;
-  /** Of each of them people hear, also while the rule fires for another one; absent: it speaks of the agent. */
+  /** Of each of them people hear, also while the rule fires for another one; absent: it speaks of the agent. Of `budget` the refusal. */
   sessions?: { told: readonly string[]; untold: readonly string[] };
 }
 
@@ -31,7 +32,7 @@ export interface ConditionInput {
   facts: AgentFacts;
   /** Of this rule and agent; `error_rate` only. */
   tally: CallTally | null;
-  /** Sessions of which people heard. */
+  /** Sessions, or the refusal, of which people heard. */
   toldSessionIds: ReadonlySet<string>;
   /** Why its silence is wanted; null: it is not. */
   hush: Hush | null;
@@ -75,6 +76,7 @@ export function readCondition(input: ConditionInput): Condition {
           threshold,
           refused,
         },
+        sessions: apart(refused ? [REFUSAL] : [], input.toldSessionIds),
       };
     }
     case 'error_rate':
@@ -84,14 +86,19 @@ export function readCondition(input: ConditionInput): Condition {
   }
 }
 
+const apart = (ids: readonly string[], toldIds: ReadonlySet<string>) => ({
+  told: ids.filter((id) => toldIds.has(id)),
+  untold: ids.filter((id) => !toldIds.has(id)),
+});
+
 /** Sessions in the order in which it began with them, those apart of which people heard. */
 function tellApart(
   began: readonly string[],
   toldSessionIds: ReadonlySet<string>,
   countName: 'loop_session_count' | 'waiting_session_count' = 'loop_session_count',
 ) {
-  const told = began.filter((id) => toldSessionIds.has(id));
-  const untold = began.filter((id) => !toldSessionIds.has(id));
+  const sessions = apart(began, toldSessionIds);
+  const { told, untold } = sessions;
   // What is told already is older, whatever order it was found in after a restart.
   const newest = [...told, ...untold].slice(-NAMED_SESSIONS_MAX).reverse();
   const detail: NoticeDetail = {
@@ -99,7 +106,7 @@ function tellApart(
     new_session_count: untold.length,
     newest_session_ids: newest,
   };
-  return { newestId: newest[0] ?? null, detail, sessions: { told, untold } };
+  return { newestId: newest[0] ?? null, detail, sessions };
 }
 
 /** It is over when no session loops any more. */
