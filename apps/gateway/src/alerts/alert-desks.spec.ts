@@ -445,6 +445,18 @@ describe('after a restart', () => {
   const firingAgents = ({ rules }: AlertsArea) =>
     rules.list('default').flatMap(({ firing }) => firing.map(({ agent_id }) => agent_id));
 
+  it('a wait tells when its pause expires, and what becomes of the session then', async () => {
+    const { area, time, sent } = await startAlerts();
+    const { channel } = await area.channels.create(ADMIN, WEBHOOK);
+    await area.rules.update(ADMIN, 'default_hitl_required', { channel_ids: [channel.channel_id] });
+    const expires_at_ms = time.nowMs() + 30 * 60_000;
+    area.noteControl(sessionKey('default', 's1'), { ...WAITS, expires_at_ms });
+    await settle();
+    expect(JSON.parse(sent[0]?.body ?? '{}').text).toMatch(
+      / its pause expires in 30 min and the session goes on\.$/,
+    );
+  });
+
   it('a wait that ends while the rest is read is none', async () => {
     const views = ['s1', 's2'].map((session_id) =>
       buildSessionView({ session_id, control: { ...WAITS, asked_by: [session_id] } }),

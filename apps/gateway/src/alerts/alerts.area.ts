@@ -8,6 +8,7 @@ import {
   type AlertDelivery,
   type ControlView,
   type DecisionStore,
+  type ExpiryAction,
   type LivePublisher,
   type Page,
   type PageQuery,
@@ -65,6 +66,8 @@ export interface AlertsDependencies {
   box: SecretBox;
   live: LivePublisher;
   publicUrl: string | null;
+  /** What becomes of a session when its pause expires. */
+  expiryAction(): ExpiryAction;
   webhook?: Pick<WebhookSender, 'send'>;
   smtp?: Pick<SmtpSender, 'send'>;
 }
@@ -192,7 +195,9 @@ export class AlertsArea {
     for (const [key, control] of [...paused()].sort(bySince)) {
       this.#notePause(key, control);
       for (const agentId of this.#personWaits.note(key, control).began)
-        this.monitor.prime(personFact(key, agentId, true, control.since_ms ?? this.#parts.clock.nowMs()));
+        this.monitor.prime(
+          this.#personFact(key, agentId, control, true, control.since_ms ?? this.#parts.clock.nowMs()),
+        );
     }
   }
 
@@ -225,8 +230,9 @@ export class AlertsArea {
     const { tenantId, sessionId } = splitSessionKey(key);
     if (control.state === 'terminated') this.monitor.noteTerminated(tenantId, new Set([sessionId]));
     const { began, ended } = this.#personWaits.note(key, control);
-    for (const agentId of began) this.#notePerson(key, agentId, true);
-    for (const agentId of ended) this.#notePerson(key, agentId, false);
+    const nowMs = this.#parts.clock.nowMs();
+    for (const agentId of began) this.monitor.note(this.#personFact(key, agentId, control, true, nowMs));
+    for (const agentId of ended) this.monitor.note(this.#personFact(key, agentId, control, false, nowMs));
   }
 
   deliveries(
@@ -244,8 +250,25 @@ export class AlertsArea {
     this.monitor.notePause(tenantId, sessionId, state === 'paused' || state === 'pause_requested');
   }
 
-  #notePerson(key: SessionKey, agentId: string, awaited: boolean): void {
-    this.monitor.note(personFact(key, agentId, awaited, this.#parts.clock.nowMs()));
+  #personFact(
+    key: SessionKey,
+    agent_id: string,
+    { expires_at_ms }: ControlView,
+    awaited: boolean,
+    at_ms: number,
+  ) {
+    const { tenantId: tenant_id, sessionId: session_id } = splitSessionKey(key);
+    const on_expiry = this.#parts.expiryAction();
+    return {
+      kind: 'person',
+      tenant_id,
+      agent_id,
+      session_id,
+      at_ms,
+      awaited,
+      expires_at_ms,
+      on_expiry,
+    } as const;
   }
 
   async #latestNotices(): Promise<AlertDelivery[]> {
@@ -302,11 +325,6 @@ const sessionFact = (key: SessionKey, view: SessionView) => ({
   at_ms: view.last_seen_ms,
   severity: view.severity,
 });
-
-function personFact(key: SessionKey, agent_id: string, awaited: boolean, at_ms: number) {
-  const { tenantId: tenant_id, sessionId: session_id } = splitSessionKey(key);
-  return { kind: 'person' as const, tenant_id, agent_id, session_id, at_ms, awaited };
-}
 
 type Paused = readonly [SessionKey, ControlView];
 

@@ -147,6 +147,7 @@ export async function startAlerts(
         published.push({ tenantId, payload: structuredClone(payload) as never }),
     } as LivePublisher,
     publicUrl: 'https://ops.example.org',
+    expiryAction: () => 'resume',
     webhook: {
       send: ({ url, body, headers }) => {
         sent.push({ url, body, headers });

@@ -8,7 +8,19 @@ import type { Registry } from 'prom-client';
 import type { DecisionStore, LivePublisher, ProxyStore, SecretBox } from '#contracts';
 import { type Clock, type IdSource, systemTimer } from '#kernel';
 import type { GatewayConfig } from '../config/config.js';
-import { CLOCK, CONFIG, IDS, LIVE, LOGGER, METRICS, PROXY_STORE, SECRET_BOX, STORE } from '../tokens.js';
+import type { RuntimeConfigStore } from '../config/runtime-config-store.js';
+import {
+  CLOCK,
+  CONFIG,
+  IDS,
+  LIVE,
+  LOGGER,
+  METRICS,
+  PROXY_STORE,
+  RUNTIME_CONFIG,
+  SECRET_BOX,
+  STORE,
+} from '../tokens.js';
 import { ALERT_MONITOR } from './alert-monitor.js';
 import { AlertsArea } from './alerts.area.js';
 import { AlertsController } from './alerts.controller.js';
@@ -18,7 +30,7 @@ import { AlertsController } from './alerts.controller.js';
   providers: [
     {
       provide: AlertsArea,
-      inject: [CLOCK, IDS, LOGGER, METRICS, STORE, PROXY_STORE, SECRET_BOX, LIVE, CONFIG],
+      inject: [CLOCK, IDS, LOGGER, METRICS, STORE, PROXY_STORE, SECRET_BOX, LIVE, CONFIG, RUNTIME_CONFIG],
       useFactory: async (
         clock: Clock,
         ids: IdSource,
@@ -29,6 +41,7 @@ import { AlertsController } from './alerts.controller.js';
         box: SecretBox,
         live: LivePublisher,
         { publicUrl }: GatewayConfig,
+        config: Pick<RuntimeConfigStore, 'effective'>,
       ): Promise<AlertsArea> => {
         const random = Math.random;
         const timer = systemTimer;
@@ -44,6 +57,7 @@ import { AlertsController } from './alerts.controller.js';
           box,
           live,
           publicUrl,
+          expiryAction: () => config.effective().values.hitl_expiry_action,
         });
         await area.load();
         return area;

@@ -1,5 +1,5 @@
 /** What the rules remember of one agent: enough to say whether a condition holds now, and no more. */
-import type { AlertEvent } from './alert-event.js';
+import type { AlertEvent, WaitEnd } from './alert-event.js';
 import {
   type BudgetShare,
   type BudgetUse,
@@ -47,7 +47,7 @@ export class AgentFacts {
   readonly #semanticLoops = new LoopingSessions<SemanticLoop>();
   readonly #looping = new LoopingSessions<{ steadyMs: number }>();
   /** In the order in which they asked; no more than there are sessions under control. */
-  readonly #waiting = new Set<string>();
+  readonly #waiting = new Map<string, WaitEnd>();
   /** Every budget it has; where nothing was heard of them yet, those that refused a call before a restart. */
   #budgets: readonly BudgetUse[] = [];
   #isBudgetKnown = false;
@@ -59,11 +59,11 @@ export class AgentFacts {
   }
 
   /** Sessions that wait for a person, in the order in which they asked: of too many the first. */
-  get waitingSessions(): readonly string[] {
-    const listed: string[] = [];
-    for (const sessionId of this.#waiting) {
-      if (listed.length >= WAITING_SESSIONS_MAX) break;
-      listed.push(sessionId);
+  get waitingSessions(): ReadonlyMap<string, WaitEnd> {
+    const listed = new Map<string, WaitEnd>();
+    for (const [sessionId, end] of this.#waiting) {
+      if (listed.size >= WAITING_SESSIONS_MAX) break;
+      listed.set(sessionId, end);
     }
     return listed;
   }
@@ -124,7 +124,7 @@ export class AgentFacts {
         this.#see(event, steadyMs);
         return this.#label(event.session_id, !event.ended && event.severity === 'loop', steadyMs);
       case 'person':
-        return this.#await(event.session_id, event.awaited);
+        return this.#await(event);
       case 'severity':
         return this.#label(event.session_id, event.severity === 'loop', steadyMs);
     }
@@ -146,11 +146,16 @@ export class AgentFacts {
     this.isDismissed = isDismissed;
   }
 
-  #await(sessionId: string | null, isAwaited: boolean): boolean {
+  #await({
+    session_id: sessionId,
+    awaited,
+    expires_at_ms,
+    on_expiry,
+  }: AlertEvent & { kind: 'person' }): boolean {
     if (sessionId === null) return false;
-    if (!isAwaited) return this.#waiting.delete(sessionId);
+    if (!awaited) return this.#waiting.delete(sessionId);
     if (this.#waiting.has(sessionId)) return false;
-    this.#waiting.add(sessionId);
+    this.#waiting.set(sessionId, { expires_at_ms, on_expiry });
     return true;
   }
 

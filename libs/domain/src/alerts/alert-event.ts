@@ -1,5 +1,5 @@
 /** What the rules are told. Facts, each about one agent; nobody who tells one needs to know a rule. */
-import type { Severity } from '#contracts';
+import type { ExpiryAction, Severity } from '#contracts';
 
 export type BudgetPeriod = 'hour' | 'day' | 'month';
 
@@ -18,6 +18,13 @@ interface Fact {
   at_ms: number;
 }
 
+/** What becomes of a session that waits for a person if nobody comes. */
+export interface WaitEnd {
+  /** Epoch ms; null: it waits for ever. */
+  expires_at_ms: number | null;
+  on_expiry: ExpiryAction;
+}
+
 export type AlertEvent =
   /** The kill switch stopped the agent. */
   | (Fact & { kind: 'incident'; incident_id: string; score: number; threshold: number })
@@ -32,7 +39,7 @@ export type AlertEvent =
   /** A session's label changed without a step, or the session is over (then: `normal`). */
   | (Fact & { kind: 'severity'; severity: Severity })
   /** A session waits for a person its agent asked for, or no more: somebody came, or the wait is over. */
-  | (Fact & { kind: 'person'; awaited: boolean })
+  | (Fact & { kind: 'person'; awaited: boolean } & WaitEnd)
   /** A session asked again, in other words or the same, what it had asked before; not the first time. */
   | (Fact & {
       kind: 'semantic_loop';

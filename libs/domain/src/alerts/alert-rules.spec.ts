@@ -305,12 +305,15 @@ describe('an entropy_loop rule', () => {
 });
 
 describe('a hitl_required rule', () => {
-  const person = (atMs: number, awaited: boolean, session_id = 's1'): AlertEvent => ({
-    kind: 'person',
-    ...subject(atMs),
-    session_id,
-    awaited,
-  });
+  const person = (atMs: number, awaited: boolean, session_id = 's1', expires_at_ms: number | null = null) =>
+    ({
+      kind: 'person',
+      ...subject(atMs),
+      session_id,
+      awaited,
+      expires_at_ms,
+      on_expiry: 'resume',
+    }) as const satisfies AlertEvent;
 
   it('fires when an agent asks for a person, and is over when one has come to each of its sessions', () => {
     const { rules } = watch(rule('hitl_required'));
@@ -326,6 +329,14 @@ describe('a hitl_required rule', () => {
     expect(rules.observe(person(4_000, false))).toEqual([]);
     expect(phases(rules.observe(person(5_000, false, 's2')))).toEqual(['recovered']);
     expect(rules.observe(person(6_000, false, 's2'))).toEqual([]);
+  });
+
+  it('says which pause ends first if nobody comes', () => {
+    const { rules } = watch(rule('hitl_required'));
+    const [first] = rules.observe(person(0, true, 's1', T0 + 30 * MINUTE));
+    expect(first?.detail).toMatchObject({ expires_at_ms: T0 + 30 * MINUTE, on_expiry: 'resume' });
+    const [second] = rules.observe(person(MINUTE, true, 's2', T0 + 31 * MINUTE));
+    expect(second?.detail).toMatchObject({ expires_at_ms: T0 + 30 * MINUTE });
   });
 
   it('is quiet for no longer than its cooldown though the clock was ahead at its last notice, and is set back', () => {

@@ -32,8 +32,8 @@ export function loopWords(agent: string, detail: NoticeDetail): Words {
   return { ...sessionWords(agent, verbs, detail), off: `${agent} goes round in circles no more` };
 }
 
-/** @param agent as a sentence begins with it */
-export function personWords(agent: string, detail: NoticeDetail): Words {
+/** @param agent as a sentence begins with it @param left until the first pause expires; null: none does */
+export function personWords(agent: string, detail: NoticeDetail, left: string | null): Words {
   const verbs = {
     agent: 'waits for a person',
     session: 'waits for a person',
@@ -45,7 +45,12 @@ export function personWords(agent: string, detail: NoticeDetail): Words {
     count === 1
       ? 'What it sends is held until somebody resumes or ends it.'
       : 'What they send is held until somebody resumes or ends them.';
-  return { on, text: `${text} ${held}`, off: `${agent} waits for a person no more` };
+  const [pause, session] =
+    count === 1 ? ['its pause', 'the session'] : ['the first of their pauses', 'that session'];
+  const end = detail.on_expiry === 'terminate' ? 'is terminated' : 'goes on';
+  const unless =
+    left === null ? '' : ` Unless somebody does, ${pause} expires in ${left} and ${session} ${end}.`;
+  return { on, text: `${text} ${held}${unless}`, off: `${agent} waits for a person no more` };
 }
 
 /** With the figures of the newest session; without any after a restart. @param agent as a sentence begins with it */

@@ -59,6 +59,16 @@ describe('a notice', () => {
       text: 'Session "s 1" waits for a person. What it sends is held until somebody resumes or ends it.',
       url: 'https://ops.example.org/sessions/s%201',
     });
+    const expiring = { ...DETAILS.hitl_required, expires_at_ms: AT + 1_800_000, on_expiry: 'resume' };
+    expect(noticeOf(due('hitl_required', { detail: expiring }), context).text).toBe(
+      'Session "s 1" waits for a person. What it sends is held until somebody resumes or ends it. ' +
+        'Unless somebody does, its pause expires in 30 min and the session goes on.',
+    );
+    const two = { ...expiring, waiting_session_count: 2, newest_session_ids: ['s 1', 's 0'] };
+    const ending = { ...two, new_session_count: 2, on_expiry: 'terminate' };
+    expect(noticeOf(due('hitl_required', { detail: ending }), context).text).toMatch(
+      / Unless somebody does, the first of their pauses expires in 30 min and that session is terminated\.$/,
+    );
     expect(noticeOf(due('budget'), context)).toMatchObject({
       title: 'Agent "crawler" has spent 85 % of its budget for the day',
       text: '$8.50 of $10.00 are spent; this rule speaks from 80 %.',

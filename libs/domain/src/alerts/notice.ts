@@ -2,7 +2,7 @@
 import type { AlertNotice, AlertType } from '#contracts';
 import { oneLine } from '#kernel';
 import { loopWords, personWords, semanticLoopWords, UNHEARD_SINCE_START } from './loop-words.js';
-import type { Hush } from './rule-condition.js';
+import type { Hush, NoticeDetail } from './rule-condition.js';
 import type { DueNotice } from './tenant-rules.js';
 
 const percent = (share: unknown): string => `${Math.round(Number(share) * 100)} %`;
@@ -38,7 +38,11 @@ const KEPT_SILENT: Record<Exclude<Hush, 'busy'>, string> = {
 const BUDGET_REFUSES =
   'Calls that do not fit are refused until the budget begins anew or an operator raises it.';
 
-function wordsOf({ rule, agent_id, detail }: DueNotice): { on: string; text: string; off: string } {
+/** How long until the first pause expires; null: none does. */
+const leftOf = ({ expires_at_ms }: NoticeDetail, atMs: number): string | null =>
+  typeof expires_at_ms === 'number' ? spokenDuration(Math.max(0, expires_at_ms - atMs) / 1_000) : null;
+
+function wordsOf({ rule, agent_id, at_ms, detail }: DueNotice): { on: string; text: string; off: string } {
   const agent = `Agent "${oneLine(agent_id)}"`;
   switch (rule.type) {
     case 'kill_switch':
@@ -54,7 +58,7 @@ function wordsOf({ rule, agent_id, detail }: DueNotice): { on: string; text: str
     case 'semantic_loop':
       return semanticLoopWords(agent, detail);
     case 'hitl_required':
-      return personWords(agent, detail);
+      return personWords(agent, detail, leftOf(detail, at_ms));
     case 'budget': {
       const spent = `${usd(detail.spent_usd)} of ${usd(detail.budget_usd)} are spent`;
       const isSpent = Number(detail.share) >= 1;

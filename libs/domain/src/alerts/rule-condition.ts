@@ -1,6 +1,7 @@
 /** Whether a rule's condition holds for an agent now, and the figures that say so. */
 import { type AlertNotice, type PolicyBar, RULE_SHARE_DEFAULT, RULE_WINDOW_S_DEFAULT } from '#contracts';
 import type { AgentFacts } from './agent-facts.js';
+import type { WaitEnd } from './alert-event.js';
 import { REFUSAL } from './budget-share.js';
 import type { CallTally } from './call-tally.js';
 import { ERROR_CALLS_MIN, type RuleSettings } from './rule-defaults.js';
@@ -116,11 +117,19 @@ function entropyLoop({ facts, toldSessionIds, steadyMs }: ConditionInput): Condi
   return { holds: looping.length > 0, session_id: newestId, detail, sessions };
 }
 
+/** Of those that end by themselves the first; undefined: none does. */
+const firstEnd = (ends: Iterable<WaitEnd>): WaitEnd | undefined =>
+  [...ends]
+    .filter(({ expires_at_ms }) => expires_at_ms !== null)
+    .sort((a, b) => Number(a.expires_at_ms) - Number(b.expires_at_ms))[0];
+
 /** It is over when somebody came, or the wait is over, in every session. */
 function waitsForPerson({ facts, toldSessionIds }: ConditionInput): Condition {
-  const waiting = facts.waitingSessions;
+  const { waitingSessions } = facts;
+  const waiting = [...waitingSessions.keys()];
   const { newestId, detail, sessions } = tellApart(waiting, toldSessionIds, 'waiting_session_count');
-  return { holds: waiting.length > 0, session_id: newestId, detail, sessions };
+  const first = firstEnd(waitingSessions.values());
+  return { holds: waiting.length > 0, session_id: newestId, detail: { ...detail, ...first }, sessions };
 }
 
 /** A loop is a moment; it is over when none followed. One from before a restart goes on until then, without figures. */
