@@ -175,6 +175,12 @@ test('a rule is created, muted, edited and tells its channel', async () => {
   for (const agent of ['researcher', 'reviewer'])
     await row('Going in circles').getByRole('link', { name: agent, exact: true }).waitFor();
   await checkEveryLook(page, 'rule-fires-for-two');
+
+  // It reports steps, and calls no model through the proxy: it has no page of its own, but sessions.
+  await row('Going in circles').getByRole('link', { name: 'reviewer', exact: true }).click();
+  await page.getByRole('link', { name: 'See its sessions' }).click();
+  await page.getByTestId('session-row').filter({ hasText: 'reviewer' }).waitFor();
+  expect(await page.getByTestId('session-row').count()).toBe(1);
 });
 
 test('a channel that fails leaves a dead letter, which Retry delivers', async () => {

@@ -1,6 +1,7 @@
 /** A page about one thing, while it is not there: on its way, or not to be had. */
 import type { LinkProps } from '@tanstack/react-router';
 import { SearchX } from 'lucide-react';
+import type { ReactNode } from 'react';
 import { EmptyState, Skeleton } from '../ui';
 import { TextLink } from './text-link';
 
@@ -13,16 +14,23 @@ interface MissingThingProps {
   to: LinkProps['to'];
   /** As in "Back to agents". */
   listName: string;
+  /** A way on to where it may be found. */
+  instead?: ReactNode;
 }
 
-export function MissingThing({ noun, id, failure, to, listName }: MissingThingProps) {
+export function MissingThing({ noun, id, failure, to, listName, instead }: MissingThingProps) {
   return (
     <EmptyState
       icon={<SearchX size={28} aria-hidden="true" />}
       title={`This ${noun} cannot be shown`}
       isPage
       className="h-full"
-      action={<TextLink to={to}>Back to {listName}</TextLink>}
+      action={
+        <span className="flex flex-wrap justify-center gap-x-4 gap-y-2">
+          {instead}
+          <TextLink to={to}>Back to {listName}</TextLink>
+        </span>
+      }
     >
       <span className="break-all font-mono text-xs">{id}</span>
       <br />

@@ -4,6 +4,7 @@ import { ArrowRight } from 'lucide-react';
 import { type ReactNode, useRef } from 'react';
 import type { AgentView } from '#contracts';
 import { BackLink } from '../../app/back-link';
+import { TextLink } from '../../app/text-link';
 import { LoadingThing, MissingThing } from '../../app/thing-page';
 import { useBack } from '../../app/use-back';
 import {
@@ -47,7 +48,21 @@ export function AgentPage() {
   useBack('/agents');
   if (agent) return <Agent key={agentId} agent={agent} />;
   if (failure) {
-    return <MissingThing noun="agent" id={agentId} failure={failure} to="/agents" listName="agents" />;
+    return (
+      <MissingThing
+        noun="agent"
+        id={agentId}
+        failure={failure}
+        to="/agents"
+        listName="agents"
+        // Alerts lead here also of agents that report steps, and call no model through the proxy.
+        instead={
+          <TextLink to="/" search={{ agent: agentId }}>
+            See its sessions
+          </TextLink>
+        }
+      />
+    );
   }
   return <LoadingThing title={`Agent ${agentId}`} />;
 }
