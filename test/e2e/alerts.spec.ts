@@ -264,6 +264,21 @@ test('dead letters are sent again all together, also those that are not listed',
   await checkEveryLook(page, 'dead-letters');
 });
 
+test('a channel that fails is said where its rules are, and in the navigation of every page', async () => {
+  receiver.answer = status(503);
+  await Promise.all(Array.from({ length: 5 }, (_, at) => loop(`late-${at}`)));
+  await openAlerts();
+  await row('Going in circles').getByText('To On call (failing)').waitFor();
+  await page.goto(gateway.url);
+  await page.getByRole('link', { name: 'Alerts 1 failing' }).waitFor();
+  await page.setViewportSize(SIZES.phone);
+  await page.getByRole('button', { name: 'More 1 failing' }).click();
+  await page.getByRole('dialog').getByRole('link', { name: 'Alerts 1 failing' }).click();
+  await row('Going in circles').waitFor();
+  await page.setViewportSize(SIZES.desktop);
+  await checkEveryLook(page, 'channel-fails');
+});
+
 test('what is deleted is gone, and a rule says that its channel is', async () => {
   await openAlerts();
   await openTab('Channels');

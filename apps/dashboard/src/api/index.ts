@@ -1,6 +1,7 @@
 /** Import from here; client.ts explains use. */
 
 export * from './agents';
+export * from './channels';
 export * from './client';
 export * from './commands';
 export * from './config';

@@ -59,6 +59,7 @@ function More() {
       >
         <Ellipsis size={19} aria-hidden="true" />
         More
+        <PlaceCount to="/alerts" className="absolute top-1 left-1/2 ml-[9px]" />
       </button>
       <Dialog open={isOpen} onOpenChange={setIsOpen} title="More">
         <ul className="grid grid-cols-2 gap-2 pb-2">
@@ -75,6 +76,7 @@ function More() {
               >
                 <Icon size={17} aria-hidden="true" />
                 {label}
+                <PlaceCount to={to} className="ml-auto" />
               </Link>
             </li>
           ))}

@@ -1,6 +1,6 @@
 /** Creates or edits a channel. The gateway gives out neither addresses nor secrets: a field left empty stays as it is. */
 import type { AlertChannel } from '#contracts';
-import { api, type FieldProblems } from '../../api';
+import { api, CHANNELS_KEY, type FieldProblems } from '../../api';
 import { Field, Input, SelectField, Switch, Textarea } from '../../ui';
 import { Segmented } from '../../ui/segmented';
 import { DialogForm } from '../dialog-form/dialog-form';
@@ -16,7 +16,6 @@ import {
   toChannelBody,
   toChannelPatch,
 } from './channel-form';
-import { CHANNELS_KEY } from './use-alerts';
 
 const KINDS = (Object.keys(KIND_LABELS) as ChannelKind[]).map((value) => ({
   value,

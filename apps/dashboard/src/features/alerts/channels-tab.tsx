@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Mail, MessageSquare, Send, Webhook } from 'lucide-react';
 import { useState } from 'react';
 import type { AlertChannel, ChannelTest } from '#contracts';
-import { api, useDenial } from '../../api';
+import { api, CHANNELS_KEY, useDenial } from '../../api';
 import { useDraft } from '../../app/use-draft';
 import { Badge, Button, formatDuration, formatExact, useNow } from '../../ui';
 import { OneTimeSecret } from '../settings/one-time-secret';
@@ -12,7 +12,7 @@ import { KIND_LABELS } from './channel-form';
 import { circuitText } from './circuit-text';
 import { EditableList } from './editable-list';
 import { RowActions } from './row-actions';
-import { CHANNELS_KEY, useChannels } from './use-alerts';
+import { useChannels } from './use-alerts';
 
 const ICONS = { webhook: Webhook, slack: MessageSquare, email: Mail } as const;
 

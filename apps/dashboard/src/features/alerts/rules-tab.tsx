@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { BellRing } from 'lucide-react';
 import { Fragment } from 'react';
 import type { AlertChannel, AlertRule } from '#contracts';
-import { api, useDenial } from '../../api';
+import { api, isChannelFailing, useDenial } from '../../api';
 import { useDraft } from '../../app/use-draft';
 import { Badge, formatCount, plural, RelativeTime, Switch } from '../../ui';
 import { EditableList } from './editable-list';
@@ -187,8 +187,11 @@ function RuleChannels({ rule, channels, onEdit }: RuleChannelsProps) {
       </span>
     );
   }
-  const names = rule.channel_ids.map(
-    (id) => channels.find(({ channel_id }) => channel_id === id)?.name ?? 'a deleted channel',
-  );
-  return <span className="text-muted">To {names.join(', ')}</span>;
+  const told = rule.channel_ids.map((id) => channels.find(({ channel_id }) => channel_id === id));
+  const names = told.map((channel) => {
+    if (channel === undefined) return 'a deleted channel';
+    return isChannelFailing(channel) ? `${channel.name} (failing)` : channel.name;
+  });
+  const isFailing = told.some((channel) => channel !== undefined && isChannelFailing(channel));
+  return <span className={isFailing ? 'text-danger' : 'text-muted'}>To {names.join(', ')}</span>;
 }

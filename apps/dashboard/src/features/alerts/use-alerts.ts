@@ -1,13 +1,12 @@
 /** Rules, channels and deliveries. Rules and channels are read again whenever a delivery changes: that is when they may have. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo } from 'react';
-import type { AlertChannel, AlertDelivery, AlertRule, Page } from '#contracts';
-import { api } from '../../api';
+import type { AlertDelivery, AlertRule, Page } from '#contracts';
+import { api, CHANNELS_KEY, channelsQuery } from '../../api';
 import { type ListShape, useLiveList, useTopic } from '../../realtime';
 import { useThrottled } from '../../ui';
 
 export const RULES_KEY = ['alert-rules'];
-export const CHANNELS_KEY = ['alert-channels'];
 const REFRESH_MS = 15_000;
 /** No oftener, however many deliveries change: of a fleet that fires, the rules are long to read. */
 const READ_AGAIN_MS = 1_000;
@@ -25,14 +24,7 @@ export function useRules() {
 
 export function useChannels() {
   useRefreshWithDeliveries(CHANNELS_KEY);
-  return useQuery({
-    queryKey: CHANNELS_KEY,
-    queryFn: async () => (await api.get<{ items: AlertChannel[] }>('/v1/alert-channels')).items,
-    refetchInterval: REFRESH_MS,
-    // A channel may have been made in another tab, for the rule that is begun in this one.
-    refetchOnWindowFocus: true,
-    staleTime: 0,
-  });
+  return useQuery(channelsQuery);
 }
 
 function useRefreshWithDeliveries(queryKey: readonly string[]): void {
