@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import {
   agentPolicyPatchSchema,
   alertChannelBodySchema,
+  alertRuleBodySchema,
   createOperatorBodySchema,
   runtimeConfigPatchSchema,
   upstreamPutSchema,
@@ -28,7 +29,7 @@ it.each<[z.ZodType, unknown, string]>([
   [agentPolicyPatchSchema, { reason: 'x'.repeat(501) }, 'reason: must have at most 500 characters.'],
   [agentPolicyPatchSchema, { active: 'yes' }, 'active: expected true or false.'],
   [agentPolicyPatchSchema, { allowed_hours: [] }, 'allowed_hours: expected a JSON object.'],
-  [upstreamPutSchema, {}, 'base_url: missing; expected a string.'],
+  [alertRuleBodySchema, { type: 'budget' }, 'name: missing; expected a string.'],
   [
     upstreamPutSchema,
     { base_url: 'api.example.com' },
