@@ -37,7 +37,7 @@ export const usageSchema = z.object({
   cached_input_tokens: z.number().int().nonnegative(),
   /** Of the input: written to the vendor's prompt cache (Anthropic bills these higher). */
   cache_write_tokens: z.number().int().nonnegative(),
-  /** Of these: to stay there for an hour, which Anthropic bills higher still. Absent: none, or it did not say. */
+  /** Of these: to stay there for an hour, at OpenAI for twelve, which is billed higher still. Absent: none, or it did not say. */
   cache_write_hour_tokens: z.number().int().positive().optional(),
   /** All output tokens, reasoning included. */
   output_tokens: z.number().int().nonnegative(),

@@ -20,13 +20,15 @@ export const modelPriceSchema = z.object({
   /** Null: as `input_usd`. */
   cached_input_usd: perMillion.nullable(),
   cache_write_usd: perMillion.nullable(),
-  /** Of what is written to stay for an hour. Null or absent: as `cache_write_usd`. */
+  /** Of what is written to stay for an hour, at OpenAI for twelve. Null or absent: as `cache_write_usd`. */
   cache_write_hour_usd: perMillion.nullish(),
   /**
    * Of a prompt of more tokens, cached ones among them, each costs twice as much, and each of its answer one and a half times: so do
    * OpenAI and Google charge for long ones. Null or absent: no prompt is long.
    */
   long_prompt_tokens: z.number().int().min(1).nullish(),
+  /** How many times as much all tokens of a long prompt and of its answer cost, where it is another factor than these. */
+  long_prompt_factor: z.number().min(1).max(100).nullish(),
   /** USD for a thousand web searches that the vendor runs. Null or absent: they are not charged. */
   search_usd: z.number().min(0).max(PRICE_USD_MAX).nullish(),
   /** The same for those of OpenAI's preview tool (`web_search_preview`). Null or absent: as `search_usd`. */

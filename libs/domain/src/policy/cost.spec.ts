@@ -64,6 +64,9 @@ describe('costMicroUsd', () => {
     const input = (plain: number) => plain * 3 + 40_000 * 0.3 + 10_000 * 3.75;
     expect(costMicroUsd(price, used(200_000))).toBe(input(150_000) + 1_500 + 10_000);
     expect(costMicroUsd(price, used(200_001))).toBe(2 * input(150_001) + 2_250 + 10_000);
+    expect(costMicroUsd({ ...price, long_prompt_factor: 5 }, used(200_001))).toBe(
+      5 * (input(150_001) + 1_500) + 10_000,
+    );
     expect(costMicroUsd({ ...price, long_prompt_tokens: null }, used(200_001))).toBe(
       input(150_001) + 1_500 + 10_000,
     );

@@ -6,7 +6,7 @@ const PICO_PER_MICRO = 1_000_000;
 /** A dollar for a thousand searches, in pico-dollars a search. */
 const PICO_PER_SEARCH = 1_000_000_000;
 
-/** Of a long prompt, and of the answer to it. */
+/** Of a long prompt, and of the answer to it, where the price says no factor of its own. */
 const LONG_INPUT_FACTOR = 2;
 const LONG_OUTPUT_FACTOR = 1.5;
 
@@ -35,8 +35,8 @@ export function costMicroUsd(price: ModelPrice, usage: Usage, promptTokens = usa
   const searches = usage.search_count ?? 0;
   const previews = Math.min(usage.search_preview_count ?? 0, searches);
   const isLong = promptTokens > (price.long_prompt_tokens ?? Number.POSITIVE_INFINITY);
-  const inputFactor = isLong ? LONG_INPUT_FACTOR : 1;
-  const outputFactor = isLong ? LONG_OUTPUT_FACTOR : 1;
+  const inputFactor = isLong ? (price.long_prompt_factor ?? LONG_INPUT_FACTOR) : 1;
+  const outputFactor = isLong ? (price.long_prompt_factor ?? LONG_OUTPUT_FACTOR) : 1;
   const parts = [
     [input - cached - written, picoPerToken(price.input_usd * inputFactor)],
     [cached, picoPerToken((price.cached_input_usd ?? price.input_usd) * inputFactor)],

@@ -19,7 +19,9 @@ import type { ModelPrice, PriceTable } from '#contracts';
 type Line = readonly [string, number, number, (number | null)?, (number | null)?];
 
 const OPENAI: readonly Line[] = [
-  ['gpt-6-astra', 10, 50, 1],
+  ['gpt-6.2-astra', 8, 40, 0.4, 10],
+  ['gpt-6.2-sol', 2, 10, 0.1, 2.5],
+  ['gpt-6-astra', 10, 50, 1, 12.5],
   ['gpt-6.1-sol', 2, 10, 0.1, 2.5],
   ['gpt-6-sol', 2, 10, 0.2, 2.5],
   ['gpt-6.1-terra', 1, 5, 0.05, 1.25],
@@ -66,8 +68,11 @@ const OPENAI: readonly Line[] = [
 ];
 
 const ANTHROPIC: readonly Line[] = [
+  ['claude-fable-5-2', 8, 40, 0.2, 10],
   ['claude-fable-5-1', 10, 50, 0.25, 12.5],
+  ['claude-mythos-5-1', 10, 50, 0.25, 12.5],
   ['claude-fable-5', 10, 50, 1, 12.5],
+  ['claude-mythos-5', 10, 50, 1, 12.5],
   ['claude-opus-5-5', 4, 20, 0.2, 5],
   ['claude-opus-5', 5, 25, 0.5, 6.25],
   ['claude-opus-4-8', 5, 25, 0.5, 6.25],
@@ -165,28 +170,32 @@ const SEARCHES_NOTHING = /embedding|moderation|\[audio\]/;
 
 const isOpenAi = (model: string): boolean => /^(?:gpt-|o\d)/.test(model);
 
-/** From where on a prompt costs more. */
-const longPromptTokensOf = (model: string): number | null => {
-  if (/^gpt-(?:5\.[4-6]|6)/.test(model)) return 272_000;
-  return /^gemini-[\d.]+-pro/.test(model) ? 200_000 : null;
-};
+/** From where on a prompt costs more, and how many times as much where that is not as usual. */
+function longPromptOf(model: string): Pick<ModelPrice, 'long_prompt_tokens' | 'long_prompt_factor'> {
+  if (/^gpt-(?:5\.[4-6]|6)/.test(model)) return { long_prompt_tokens: 272_000 };
+  if (/^claude-haiku-5-5/.test(model)) return { long_prompt_tokens: 100_000, long_prompt_factor: 5 };
+  return /^gemini-[\d.]+-pro/.test(model) ? { long_prompt_tokens: 200_000 } : {};
+}
 
-/** Of Anthropic's input price, for what is written to its cache for an hour; for five minutes it is 1.25. */
-const HOUR_WRITE_FACTOR = 2;
+/** Of the input price, for what is written to Anthropic's cache for an hour, or to OpenAI's for twelve; for less it is 1.25. */
+function longWriteFactorOf(model: string): number | null {
+  if (model.startsWith('claude-')) return 2;
+  return model.startsWith('gpt-6.2-') ? 2.5 : null;
+}
 
 const toPrice = ([model, input, output, cached, write]: Line): ModelPrice => {
-  const longPromptTokens = longPromptTokensOf(model);
+  const longWriteFactor = longWriteFactorOf(model);
   return {
     model,
     input_usd: input,
     output_usd: output,
     cached_input_usd: cached ?? null,
     cache_write_usd: write ?? null,
-    ...(model.startsWith('claude-') && { cache_write_hour_usd: input * HOUR_WRITE_FACTOR }),
+    ...(longWriteFactor !== null && { cache_write_hour_usd: input * longWriteFactor }),
     search_usd: SEARCHES_NOTHING.test(model) ? null : searchPriceOf(model),
     ...(isOpenAi(model) && { file_search_usd: FILE_SEARCHES_USD }),
     ...(NO_REASONING.test(model) && { search_preview_usd: SEARCHES_USD.openaiPreview }),
-    ...(longPromptTokens !== null && { long_prompt_tokens: longPromptTokens }),
+    ...longPromptOf(model),
   };
 };
 

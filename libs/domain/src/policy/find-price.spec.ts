@@ -162,8 +162,26 @@ describe('the prices it comes with', () => {
     ['gemini-3.1-pro-preview', 200_000],
     ['gemini-2.5-flash', undefined],
     ['claude-sonnet-5', undefined],
+    ['claude-haiku-4-5', undefined],
   ])('know from where on a prompt of %s is a long one', (model, tokens) => {
     expect(findPrice(DEFAULT_PRICES, model)?.long_prompt_tokens).toBe(tokens);
+  });
+
+  it.each([undefined, 'us'])(
+    'know that a long prompt of Claude Haiku 5.5 costs five times as much, tier %s',
+    (tier) => {
+      expect(findPrice(DEFAULT_PRICES, 'claude-haiku-5-5', tier)).toMatchObject({
+        long_prompt_tokens: 100_000,
+        long_prompt_factor: 5,
+      });
+    },
+  );
+
+  it('know what is kept in a cache for long: an hour at Anthropic, twelve at OpenAI', () => {
+    const longWriteOf = (model: string) => findPrice(DEFAULT_PRICES, model)?.cache_write_hour_usd;
+    expect(longWriteOf('gpt-6.2-sol')).toBe(5);
+    expect(longWriteOf('claude-fable-5-2')).toBe(16);
+    expect(longWriteOf('gpt-6.1-sol')).toBeUndefined();
   });
 
   it('know that a moderation is free', () => {

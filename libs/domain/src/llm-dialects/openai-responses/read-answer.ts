@@ -109,6 +109,7 @@ export function readResponsesUsage(value: unknown, { beside, ...toolsRun }: Tool
     input: (input ?? 0) + (asTokens(drawing?.input_tokens) ?? 0),
     cachedInput: asTokens(inputDetails?.cached_tokens),
     cacheWrite: asTokens(inputDetails?.cache_write_tokens),
+    cacheWriteHour: asTokens(asRecord(inputDetails?.cache_write_tokens_details)?.ttl_12h_tokens),
     output: (output ?? 0) + drawn,
     reasoning: asTokens(outputDetails?.reasoning_tokens),
     audioInput: asTokens(inputDetails?.audio_tokens),

@@ -79,3 +79,14 @@ describe('what a response says beside its usage that tools of the vendor took', 
       expect(usage).toBeNull();
   });
 });
+
+it('says what is written to the cache for twelve hours, which costs twice as much', () => {
+  const input_tokens_details = {
+    cached_tokens: 0,
+    cache_write_tokens: 800,
+    cache_write_tokens_details: { ttl_12h_tokens: 300 },
+  };
+  const told = { ...response(undefined, { ...USAGE, input_tokens_details }), output: [] };
+  for (const usage of usagesOf(told))
+    expect(usage).toMatchObject({ cache_write_tokens: 800, cache_write_hour_tokens: 300 });
+});
