@@ -259,7 +259,10 @@ test('dead letters are sent again all together, also those that are not listed',
   await button('Retry all').last().click();
   await page.getByText(/^[5-9]\d dead letters put back$/).waitFor();
   await expect.poll(() => receiver.received.length).toBeGreaterThan(before + 50);
-  // The receiver refuses them still.
+  // The receiver refuses them still: none is on its way any more.
+  const isPending = async () =>
+    (await gateway.operator('GET', '/v1/alert-deliveries?state=pending')).body.items.length > 0;
+  await expect.poll(isPending).toBe(false);
   await page.getByRole('tab', { name: /^Dead letters 5\d\+ not delivered$/ }).waitFor();
   await checkEveryLook(page, 'dead-letters');
 });
