@@ -5,6 +5,10 @@ import { api } from './client';
 export const CHANNELS_KEY = ['alert-channels'];
 const REFRESH_MS = 15_000;
 
+/**
+ * The navigation asks on every page, so a page that is only looked at is also told the time with each answer: once its clock or the
+ * gateway's is set, every age on it would be wrong by as much, and a loop in words be over before it is.
+ */
 export const channelsQuery = {
   queryKey: CHANNELS_KEY,
   queryFn: async () => (await api.get<{ items: AlertChannel[] }>('/v1/alert-channels')).items,

@@ -11,7 +11,6 @@ import { ReconnectChip, StaleNotice } from './reconnect-chip';
 import { Sidebar } from './sidebar';
 import { useAskAgain } from './use-ask-again';
 import { useFocusKept } from './use-focus-kept';
-import { useGatewayTime } from './use-gateway-time';
 import { usePageSupply } from './use-page-supply';
 
 export function Shell() {
@@ -19,7 +18,6 @@ export function Shell() {
   useFocusOnNavigation(mainRef);
   useFocusKept();
   useAskAgain();
-  useGatewayTime();
   usePageSupply();
   return (
     <div className="flex h-full max-md:flex-col">
