@@ -25,7 +25,7 @@ afterAll(() => receiver?.close());
 const button = (name: string) => page.getByRole('button', { name, exact: true });
 const field = (label: string) => page.getByRole('dialog').getByLabel(label, { exact: true });
 const row = (text: string | RegExp) => page.getByRole('article').filter({ hasText: text });
-const openTab = (name: string) => page.getByRole('tab', { name, exact: true }).click();
+const openTab = (name: string | RegExp) => page.getByRole('tab', { name, exact: true }).click();
 const openAlerts = () => page.goto(`${gateway.url}/alerts`);
 
 /** Picks in a choice that is open to be read beforehand. */
@@ -250,20 +250,23 @@ test('of more dead letters than are read at once the count says that there are m
   await page.getByRole('tab', { name: 'Dead letters 50+ not delivered' }).waitFor();
 });
 
+/** More come as time goes on: the rule says again what goes on firing. */
+const DEAD_LETTERS = /^Dead letters \d+\+ not delivered$/;
+
 test('dead letters are sent again all together, also those that are not listed', async () => {
   await openAlerts();
-  await openTab('Dead letters 50+ not delivered');
+  await openTab(DEAD_LETTERS);
   const before = receiver.received.length;
   await button('Retry all').click();
   await page.getByText('Send every dead letter again?').waitFor();
   await button('Retry all').last().click();
-  await page.getByText(/^[5-9]\d dead letters put back$/).waitFor();
+  await page.getByText(/^\d+ dead letters put back$/).waitFor();
   await expect.poll(() => receiver.received.length).toBeGreaterThan(before + 50);
   // The receiver refuses them still: none is on its way any more.
   const isPending = async () =>
     (await gateway.operator('GET', '/v1/alert-deliveries?state=pending')).body.items.length > 0;
   await expect.poll(isPending).toBe(false);
-  await page.getByRole('tab', { name: /^Dead letters 5\d\+ not delivered$/ }).waitFor();
+  await page.getByRole('tab', { name: DEAD_LETTERS }).waitFor();
   await checkEveryLook(page, 'dead-letters');
 });
 
@@ -288,7 +291,7 @@ test('what is deleted is gone, and a rule says that its channel is', async () =>
   await button('Delete On call').click();
   await button('Delete channel').click();
   await page.getByText('No channel yet').waitFor();
-  await openTab('Dead letters 50+ not delivered');
+  await openTab(DEAD_LETTERS);
   await row('a deleted channel').first().getByRole('button', { name: /Retry/ }).press('Enter');
   await page.getByText('Its channel was deleted').filter({ visible: true }).waitFor();
   await openTab('Rules');
