@@ -87,6 +87,8 @@ function conversation(how: Upstream) {
   upstream.script(checking(how));
   return {
     session,
+    /** The client never had its latest answer, and will ask the same again. */
+    lose: () => messages.splice(-2),
     async ask(text: string): Promise<string> {
       const client = new Anthropic({
         baseURL: `${gateway.url}/proxy/anthropic`,
@@ -135,4 +137,17 @@ test.each([
   await startAgain();
   expect(await ask('File the sixth.')).toBe('answer 11');
   expect(sent()).toContain(GUIDANCE);
+});
+
+test('an answer of which the client has another, thought without the words, goes without them', async () => {
+  const { session, ask, lose } = conversation({ isStreamed: false, thinksFrom: 1 });
+  await ask('File the first.');
+  await expect.poll(() => isKnown(session)).toBe(true);
+  await command(session, 'inject', { prompt: GUIDANCE });
+  await ask('File the second.');
+  expect(sent()).toContain(GUIDANCE);
+  lose();
+  expect(await ask('File the second.')).toBe('answer 3');
+  expect(await ask('File the third.')).toBe('answer 5');
+  expect(sent()).not.toContain(GUIDANCE);
 });
