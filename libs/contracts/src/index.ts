@@ -31,5 +31,6 @@ export * from './rows-to-show.js';
 export * from './runtime-config.js';
 export * from './semantic-loop.js';
 export * from './session.js';
+export * from './system-view.js';
 export * from './topology.js';
 export * from './upstream.js';

@@ -9,4 +9,5 @@ export * from './field-errors';
 export { gatewayNowMs } from './gateway-clock';
 export * from './me';
 export * from './query-client';
+export * from './system';
 export { withoutSent } from './without-sent';

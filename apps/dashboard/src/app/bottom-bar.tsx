@@ -4,6 +4,7 @@ import { Ellipsis, LogOut } from 'lucide-react';
 import { useState } from 'react';
 import { Button, cx, Dialog } from '../ui';
 import { useLogout } from './auth';
+import { FailingCount } from './failing-count';
 import { PLACES } from './navigation';
 import { PlaceCount } from './place-count';
 import { WhoAmI } from './sidebar';
@@ -59,7 +60,7 @@ function More() {
       >
         <Ellipsis size={19} aria-hidden="true" />
         More
-        <PlaceCount to="/alerts" className="absolute top-1 left-1/2 ml-[9px]" />
+        <FailingCount at={['/alerts', '/system']} className="absolute top-1 left-1/2 ml-[9px]" />
       </button>
       <Dialog open={isOpen} onOpenChange={setIsOpen} title="More">
         <ul className="grid grid-cols-2 gap-2 pb-2">

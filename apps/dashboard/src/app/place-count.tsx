@@ -1,6 +1,6 @@
 /** The numbers beside a place of the navigation: what there waits for somebody. */
 import { cx } from '../ui';
-import { FailingChannelCount } from './failing-channel-count';
+import { FailingCount } from './failing-count';
 import { IncidentCount } from './incident-count';
 import { LoopCount } from './loop-count';
 import type { Place } from './navigation';
@@ -15,6 +15,6 @@ export function PlaceCount({ to, className }: { to: Place['to']; className?: str
       </span>
     );
   }
-  if (to === '/alerts') return <FailingChannelCount className={className} />;
+  if (to === '/alerts' || to === '/system') return <FailingCount at={[to]} className={className} />;
   return to === '/incidents' ? <IncidentCount className={className} /> : null;
 }

@@ -63,6 +63,7 @@ import { StepFeed } from './sessions/step-feed.js';
 import { tellUntoldCalls, type UntoldCallsParts } from './sessions/untold-calls.js';
 import { isError } from './steps/record.step.js';
 import { UpstreamDirectory } from './upstreams/upstream-directory.js';
+import { UpstreamHealthBoard, wasFailedByUpstream } from './upstreams/upstream-health.js';
 
 export interface LlmProxyDependencies {
   clock: Clock;
@@ -103,6 +104,7 @@ export class LlmProxyArea {
   readonly feed: StepFeed;
   readonly #activity: AgentActivity;
   readonly #split: SplitAgents;
+  readonly #upstreamHealth: UpstreamHealthBoard;
   readonly #client: UpstreamClient;
   readonly #bodyBytes: FairShare;
   readonly #answerBytes: FairShare;
@@ -135,6 +137,7 @@ export class LlmProxyArea {
     parts.semanticLoop.events.onFailedOpen = () => events.countFailOpen('semantic_loop');
     this.#windows = new KillSwitchWindows({ clock });
     this.#activity = new AgentActivity(clock);
+    this.#upstreamHealth = new UpstreamHealthBoard(clock);
     this.#caps = new SessionCaps({ clock });
     const answerStore = { clock, timer: systemTimer, store: proxyStore };
     this.#unsettled = newUnsettledAnswers({
@@ -268,13 +271,18 @@ export class LlmProxyArea {
     return policy && policyBar(policy, this.#parts.clock.nowMs());
   }
 
-  /** Sites that failed open since the start, and the store they share with other gateways. */
-  async health(): Promise<Pick<SystemView, 'fail_open' | 'limiter_fail_open' | 'redis'>> {
+  /** Sites that failed open since the start, the store they share with other gateways, and the tenant's upstreams. */
+  async health(
+    tenantId: string,
+  ): Promise<Pick<SystemView, 'fail_open' | 'limiter_fail_open' | 'redis' | 'upstreams'>> {
     const { limits } = this.#parts;
     return {
       fail_open: this.#events.failOpenCounts(),
       limiter_fail_open: this.#events.limiterFailureCounts(),
       redis: { configured: limits.isShared, connected: await limits.isConnected() },
+      upstreams: this.#upstreamHealth
+        .list(tenantId)
+        .filter(({ name }) => this.upstreams.find(tenantId, name) !== null),
     };
   }
 
@@ -407,6 +415,8 @@ export class LlmProxyArea {
     const { scope } = call;
     const { alerts, clock, desk, spans } = this.#parts;
     spans?.export(spansOf(call, record));
+    const failed = wasFailedByUpstream(record, call);
+    if (failed !== null) this.#upstreamHealth.note({ ...record, tenantId: call.tenantId, failed });
     const subject = subjectOf(call);
     if (call.sessionKey !== null)
       this.#sessions?.noteCall(

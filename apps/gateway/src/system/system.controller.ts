@@ -1,7 +1,7 @@
 import { Controller, Get, Inject } from '@nestjs/common';
-import type { SystemView } from '#contracts';
+import type { OperatorPrincipal, SystemView } from '#contracts';
 import type { Clock } from '#kernel';
-import { Requires } from '../auth/access.js';
+import { Principal, Requires } from '../auth/access.js';
 import { LlmProxyArea } from '../llm-proxy/llm-proxy.area.js';
 import { SemanticLoopArea } from '../semantic-loop/semantic-loop.area.js';
 import { CLOCK } from '../tokens.js';
@@ -17,8 +17,8 @@ export class SystemController {
 
   @Get()
   @Requires('observe')
-  async read(): Promise<SystemView> {
-    const [loops, health] = await Promise.all([this.semanticLoop.view(), this.proxy.health()]);
+  async read(@Principal() { tenant_id }: OperatorPrincipal): Promise<SystemView> {
+    const [loops, health] = await Promise.all([this.semanticLoop.view(), this.proxy.health(tenant_id)]);
     return { at_ms: this.clock.nowMs(), uptime_s: Math.round(process.uptime()), ...loops, ...health };
   }
 }

@@ -1,5 +1,6 @@
 export * from './alert-event.js';
 export * from './alert-rules.js';
+export { CallTally } from './call-tally.js';
 export * from './channel-circuit.js';
 export * from './firing-after.js';
 export * from './message-bodies.js';

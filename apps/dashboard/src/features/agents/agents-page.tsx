@@ -7,6 +7,7 @@ import { useChangeSearch } from '../../app/use-change-search';
 import { useTopic } from '../../realtime';
 import { Button, Callout, EmptyState, formatCount, Select, Skeleton, useThrottled } from '../../ui';
 import { ProxyOnboarding } from '../onboarding/proxy-onboarding';
+import { FailingUpstreams } from '../system/failing-upstreams';
 import { AgentsList } from './agents-list';
 import {
   type AgentSort,
@@ -111,6 +112,7 @@ export function AgentsPage() {
           Agents cannot be shown: {refusal.detail}
         </Callout>
       ) : null}
+      <FailingUpstreams className="m-3" />
       {(data === null && !refusal) || (isLooking && target.length === 0) ? <LoadingAgents /> : null}
       {data && target.length === 0 && !isLooking ? (
         <EmptyState

@@ -1,11 +1,13 @@
-/** What this gateway leans on, and what it did without: the sidecar, its checks, every guard that failed open, Redis. */
+/** What this gateway leans on, and what it did without: the vendors, the sidecar, its checks, every guard that failed open, Redis. */
 import { TriangleAlert } from 'lucide-react';
 import type { SystemView } from '#contracts';
+import { failingUpstreams, missingPartCount } from '../../api';
 import { StatePage } from '../../app/state-page';
 import { Badge, Callout, CountBars, EmptyState, formatCount, Panel, RelativeTime, Skeleton } from '../../ui';
 import { LatencyPanel } from './latency-panel';
 import { SidecarPanel } from './sidecar-panel';
 import { checkLines, reasonLines, siteLines, sumOf, uptimeText } from './system-texts';
+import { UpstreamsPanel } from './upstreams-panel';
 import { useSystem } from './use-system';
 
 export function SystemPage() {
@@ -40,13 +42,22 @@ export function SystemPage() {
 
 /** One word for the whole: what anybody wants to know first. */
 function Overall({ view }: { view: SystemView }) {
-  const { sidecar, redis } = view;
-  const isWithout =
-    sidecar.state === 'down' || sidecar.store_problem !== null || (redis.configured && !redis.connected);
-  return isWithout ? (
-    <Badge tone="warning">Serving, with parts missing</Badge>
-  ) : (
-    <Badge tone="success">Serving</Badge>
+  const failing = failingUpstreams(view);
+  return (
+    <>
+      {failing.length === 0 ? null : (
+        <Badge tone="danger">
+          {failing.length === 1
+            ? `${failing[0]?.name} is failing`
+            : `${failing.length} upstreams are failing`}
+        </Badge>
+      )}
+      {missingPartCount(view) > 0 ? (
+        <Badge tone="warning">Serving, with parts missing</Badge>
+      ) : (
+        <Badge tone="success">Serving</Badge>
+      )}
+    </>
   );
 }
 
@@ -70,6 +81,7 @@ function Parts({ view }: { view: SystemView }) {
   const { sidecar, semantic_loop, fail_open, limiter_fail_open } = view;
   return (
     <>
+      <UpstreamsPanel upstreams={view.upstreams} />
       <div className="grid grid-cols-2 gap-3 max-lg:grid-cols-1">
         <SidecarPanel sidecar={sidecar} />
         <LatencyPanel semanticLoop={semantic_loop} />

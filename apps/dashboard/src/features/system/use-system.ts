@@ -1,7 +1,7 @@
 /** `GET /v1/system`, asked every few seconds, and whether what is shown still is true. */
 import { useQuery } from '@tanstack/react-query';
 import type { SystemView } from '#contracts';
-import { api, gatewayNowMs } from '../../api';
+import { systemQuery } from '../../api';
 import { useNow } from '../../ui';
 
 const REFRESH_MS = 3_000;
@@ -19,12 +19,8 @@ export interface SystemState {
 
 export function useSystem(): SystemState {
   const { data, error } = useQuery({
-    queryKey: ['system'],
-    queryFn: async () => ({ view: await api.get<SystemView>('/v1/system'), atMs: gatewayNowMs() }),
+    ...systemQuery,
     refetchInterval: REFRESH_MS,
-    refetchOnWindowFocus: true,
-    staleTime: 0,
-    retry: false,
   });
   const updatedAtMs = data?.atMs ?? 0;
   const isStale = useNow((nowMs) => updatedAtMs > 0 && nowMs - updatedAtMs > STALE_AFTER_MS);

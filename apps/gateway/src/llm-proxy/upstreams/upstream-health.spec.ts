@@ -1,0 +1,131 @@
+import { describe, expect, test } from 'vitest';
+import { FakeClock } from '#testing';
+import { UpstreamHealthBoard, wasFailedByUpstream } from './upstream-health.js';
+
+const CALL = { decision: 'forwarded', status: 200, first_byte_ms: 5, duration_ms: 9, held_ms: 0 } as const;
+const TAKEN_UP = { wasTakenUp: true, wasShutDown: false };
+
+describe('what a call says of its upstream', () => {
+  test.each([200, 400, 404, 413, 422])('an answer with %i is an answer', (status) => {
+    expect(wasFailedByUpstream({ ...CALL, status }, TAKEN_UP)).toBe(false);
+  });
+
+  test.each([401, 402, 403, 408, 429, 500, 503, 529])('one with %i is a failure', (status) => {
+    expect(wasFailedByUpstream({ ...CALL, status }, TAKEN_UP)).toBe(true);
+    expect(wasFailedByUpstream({ ...CALL, decision: 'hinted', status }, TAKEN_UP)).toBe(true);
+  });
+
+  test('no answer, or half of one, is a failure', () => {
+    expect(wasFailedByUpstream({ ...CALL, decision: 'upstream_failed' }, TAKEN_UP)).toBe(true);
+  });
+
+  test.each(['refused', 'killed', 'cached', 'over_budget', 'terminated', 'cut_off'] as const)(
+    'one that was %s says nothing',
+    (decision) => {
+      expect(wasFailedByUpstream({ ...CALL, decision, status: 429 }, TAKEN_UP)).toBeNull();
+    },
+  );
+
+  test('a client that left is a failure only where it had waited 30 s for the upstream and heard nothing', () => {
+    const left = {
+      ...CALL,
+      decision: 'aborted',
+      status: 499,
+      first_byte_ms: null,
+      duration_ms: 30_000,
+    } as const;
+    expect(wasFailedByUpstream(left, TAKEN_UP)).toBe(true);
+    expect(wasFailedByUpstream({ ...left, duration_ms: 29_999 }, TAKEN_UP)).toBeNull();
+    expect(wasFailedByUpstream({ ...left, held_ms: 1 }, TAKEN_UP)).toBeNull();
+    expect(wasFailedByUpstream({ ...left, first_byte_ms: 5 }, TAKEN_UP)).toBeNull();
+    expect(wasFailedByUpstream(left, { ...TAKEN_UP, wasTakenUp: false })).toBeNull();
+    expect(wasFailedByUpstream(left, { ...TAKEN_UP, wasShutDown: true })).toBeNull();
+  });
+});
+
+describe('the health of an upstream', () => {
+  const open = () => {
+    const clock = new FakeClock();
+    const board = new UpstreamHealthBoard(clock);
+    const note = (failed: boolean, agent_id = 'scout', tenantId = 'acme', upstream = 'openai') =>
+      board.note({
+        tenantId,
+        upstream,
+        agent_id,
+        failed,
+        status: failed ? 503 : 200,
+        detail: failed ? 'overloaded' : null,
+      });
+    const health = () => board.list('acme')[0];
+    return { clock, board, note, health };
+  };
+
+  test('it fails from the third failure in a row, since the first of them, and serves again with one answer', () => {
+    const { clock, note, health } = open();
+    for (let sent = 0; sent < 97; sent += 1) note(false);
+    clock.advance(1_000);
+    const sinceMs = clock.nowMs();
+    note(true, 'scout');
+    note(true, 'writer');
+    expect(health()).toMatchObject({ state: 'serving', failing_since_ms: sinceMs });
+    clock.advance(1_000);
+    note(true, 'scout');
+    expect(health()).toEqual({
+      name: 'openai',
+      state: 'failing',
+      call_count: 100,
+      failed_count: 3,
+      failed_agent_count: 2,
+      failing_since_ms: sinceMs,
+      answered_at_ms: sinceMs - 1_000,
+      last_failure: { at_ms: sinceMs + 1_000, status: 503, detail: 'overloaded' },
+    });
+    note(false);
+    expect(health()).toMatchObject({ state: 'serving', failing_since_ms: null, failed_count: 3 });
+  });
+
+  test('it falters where it fails a tenth of the last five minutes, three at least', () => {
+    const { clock, note, health } = open();
+    const fails = (failed: number, answered: number) => {
+      clock.advance(6 * 60_000);
+      for (let sent = 0; sent < failed; sent += 1) note(true);
+      for (let sent = 0; sent < answered; sent += 1) note(false);
+      return health()?.state;
+    };
+    expect(fails(2, 2)).toBe('serving');
+    expect(fails(3, 27)).toBe('faltering');
+    expect(fails(3, 28)).toBe('serving');
+  });
+
+  test('after five minutes without a call nobody knows, and what was last seen is still told', () => {
+    const { clock, note, health } = open();
+    for (let sent = 0; sent < 3; sent += 1) note(true);
+    clock.advance(5 * 60_000);
+    expect(health()).toMatchObject({ state: 'idle', call_count: 0, failed_count: 0, failed_agent_count: 0 });
+    expect(health()).toMatchObject({ answered_at_ms: null, last_failure: { status: 503 } });
+    expect(health()?.failing_since_ms).not.toBeNull();
+  });
+
+  test('a wall clock that is set moves the times with it and changes nothing else', () => {
+    const { clock, note, health } = open();
+    for (let sent = 0; sent < 3; sent += 1) note(true);
+    clock.set(clock.nowMs() - 3_600_000);
+    expect(health()).toMatchObject({ state: 'failing', failing_since_ms: clock.nowMs() });
+  });
+
+  test('agents are told apart up to a thousand, the latest', () => {
+    const { note, health } = open();
+    for (let agent = 0; agent < 1_001; agent += 1) note(true, `agent-${agent}`);
+    expect(health()?.failed_agent_count).toBe(1_000);
+  });
+
+  test('tenants do not mix, and upstreams are listed by name', () => {
+    const { board, note } = open();
+    note(true, 'scout', 'acme', 'openai');
+    note(false, 'scout', 'acme', 'anthropic');
+    note(true, 'spy', 'rival', 'openai');
+    expect(board.list('acme').map(({ name }) => name)).toEqual(['anthropic', 'openai']);
+    expect(board.list('acme')[1]).toMatchObject({ call_count: 1, failed_agent_count: 1 });
+    expect(board.list('nobody')).toEqual([]);
+  });
+});
