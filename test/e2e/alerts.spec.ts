@@ -282,6 +282,10 @@ test('a channel that fails is said where its rules are, and in the navigation of
   await page.getByRole('dialog').getByRole('link', { name: 'Alerts 1 failing' }).click();
   await row('Going in circles').waitFor();
   await page.setViewportSize(SIZES.desktop);
+  await openTab('Channels');
+  await page.getByText(/^Failing, /).waitFor();
+  await page.getByText(/503/).waitFor();
+  await page.getByText('Notices carry no link to this dashboard').waitFor();
   await checkEveryLook(page, 'channel-fails');
 });
 

@@ -257,7 +257,11 @@ describe('a receiver in trouble', () => {
         const { items } = (await gateway.operator('GET', '/v1/alert-channels')).body;
         return items.find(({ channel_id }: any) => channel_id === channel.channel_id).circuit;
       })
-      .toEqual({ state: 'open', retry_at_ms: expect.any(Number) });
+      .toEqual({
+        state: 'open',
+        retry_at_ms: expect.any(Number),
+        reason: expect.stringContaining('500'),
+      });
   });
 });
 

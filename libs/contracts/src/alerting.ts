@@ -141,8 +141,16 @@ export const alertChannelSchema = z.object({
   target: z.string(),
   has_secret: z.boolean(),
   allow_private: z.boolean(),
-  /** `open`: too many failures in a row. `resting`: its receiver asked for it. The next try is at `retry_at_ms`. */
-  circuit: z.object({ state: z.enum(['closed', 'open', 'resting']), retry_at_ms: z.number().nullable() }),
+  circuit: z.object({
+    /**
+     * `refusing`: the latest notice was refused for good, the next is sent all the same. `open`: too many failures in a row.
+     * `resting`: its receiver asked for it. The next try of these two is at `retry_at_ms`.
+     */
+    state: z.enum(['closed', 'refusing', 'open', 'resting']),
+    retry_at_ms: z.number().nullable(),
+    /** Why the latest notice did not arrive, without secrets; null where it is closed. */
+    reason: z.string().nullable(),
+  }),
   created_at_ms: z.number(),
   updated_by: z.string(),
 });

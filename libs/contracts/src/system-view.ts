@@ -42,6 +42,8 @@ export type UpstreamHealth = z.infer<typeof upstreamHealthSchema>;
 export const systemViewSchema = z.object({
   at_ms: z.number(),
   uptime_s: z.number(),
+  /** Where the links of alerts lead; null: they have none, since OBSERVATORY_PUBLIC_URL is not set. */
+  public_url: z.string().nullable(),
   sidecar: z.object({
     /** `off`: LOOP_DETECTION_ENABLED is false and the cache needs none. `down`: calls go on without it. */
     state: z.enum(['off', 'starting', 'serving', 'down']),

@@ -19,4 +19,5 @@ export const channelsQuery = {
 };
 
 /** Its receiver does not take what is sent: nobody hears of anything there. */
-export const isChannelFailing = ({ circuit }: AlertChannel): boolean => circuit.state === 'open';
+export const isChannelFailing = ({ circuit: { state } }: AlertChannel): boolean =>
+  state === 'open' || state === 'refusing';

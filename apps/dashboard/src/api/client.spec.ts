@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { api, onApiDone } from './client';
+import { api, onApiDone, onApiUnauthorized } from './client';
 
 const answers = (status: number) => vi.stubGlobal('fetch', async () => Response.json({}, { status }));
 
@@ -47,6 +47,18 @@ describe('an answer that is not the gateway’s', () => {
   it('fails with the status of what answered', async () => {
     pages(502);
     await expect(api.get('/v1/sessions')).rejects.toThrow('The gateway answered with status 502.');
+  });
+
+  it('ends no login where it asks for one of its own', async () => {
+    const unauthorized = vi.fn();
+    onApiUnauthorized(unauthorized);
+    pages(401);
+    await expect(api.get('/v1/sessions')).rejects.toThrow('Reload the page to log in there.');
+    expect(unauthorized).not.toHaveBeenCalled();
+    const refusal = { reason: 'unauthorized', detail: 'Log in.' };
+    vi.stubGlobal('fetch', async () => Response.json(refusal, { status: 401 }));
+    await expect(api.get('/v1/sessions')).rejects.toThrow('Log in.');
+    expect(unauthorized).toHaveBeenCalledExactlyOnceWith(false);
   });
 
   it('is not meant where the gateway has nothing to say', async () => {

@@ -5,7 +5,7 @@
  *     await api.post<CommandAnswer>(`/v1/sessions/${encodeURIComponent(id)}/pause`, { reason });
  *
  * Every failure is an ApiError whose `message` can be shown to people as it stands; `reason` is the code of contracts'
- * ERRORS, or `network` / `timeout` when no answer came. A 401 also tells `onApiUnauthorized` (the router shows /login).
+ * ERRORS, or `network` / `timeout` when no answer came. A 401 of its own also tells `onApiUnauthorized` (the router shows /login).
  * What several features ask or change is beside it: agents.ts, commands.ts, config.ts; the operator's own permissions are in me.ts.
  */
 import type { ErrorAnswer, ErrorCode } from '#contracts';
@@ -71,8 +71,11 @@ async function request<T>(method: string, path: string, body?: unknown, signal?:
     if (method !== 'GET') doneListener();
     return answer as T;
   }
-  if (status === 401 && path !== '/v1/auth/login') unauthorizedListener(method !== 'GET');
-  throw toApiError(status, answer);
+  const error = toApiError(status, answer);
+  // Of a login in front of the gateway that has run out, the one here knows nothing.
+  const isOurs = error.reason !== UNEXPECTED;
+  if (status === 401 && isOurs && path !== '/v1/auth/login') unauthorizedListener(method !== 'GET');
+  throw error;
 }
 
 interface Answer {
@@ -121,15 +124,21 @@ function parsed(text: string): unknown {
   }
 }
 
+const UNEXPECTED = 'unexpected_answer';
+
+function unexpectedText(status: number): string {
+  if (status === 401 || status === 403)
+    return `Something in front of the gateway refused this with status ${status}. Reload the page to log in there.`;
+  return status < 300
+    ? `Something other than the gateway answered, with status ${status}.`
+    : `The gateway answered with status ${status}.`;
+}
+
 /** Reads the catalogue's shape; anything else (a proxy's page) gets a plain sentence. @param status a success, where it has no JSON */
 export function toApiError(status: number, answer: unknown): ApiError {
   const error = answer as Partial<ErrorAnswer> | null;
   if (typeof error?.reason === 'string' && typeof error.detail === 'string') {
     return new ApiError(error.reason, error.detail, status, error.fields);
   }
-  const message =
-    status < 300
-      ? `Something other than the gateway answered, with status ${status}.`
-      : `The gateway answered with status ${status}.`;
-  return new ApiError('unexpected_answer', message, status);
+  return new ApiError(UNEXPECTED, unexpectedText(status), status);
 }

@@ -24,6 +24,9 @@ export interface Entry {
   isSaved: boolean;
 }
 
+/** Of a channel that takes what it is sent. */
+export const CLOSED_VIEW: AlertChannel['circuit'] = { state: 'closed', retry_at_ms: null, reason: null };
+
 const isToBeSent = ({ isRunning, isSaved }: Entry): boolean => !isRunning && isSaved;
 
 /** What is firing, or over: a rule's condition at an agent. */
@@ -46,6 +49,8 @@ export class DeliveryLane {
   /** By alert, the oldest first. */
   readonly #alerts = new Map<string, Set<Entry>>();
   circuit: Readonly<ChannelCircuit> = CLOSED_CIRCUIT;
+  /** Of the latest attempt; null: it arrived. */
+  failure: { reason: string; isFinal: boolean } | null = null;
   #runningCount = 0;
 
   constructor(tenantId: string) {
@@ -119,6 +124,20 @@ export class DeliveryLane {
 
   view(): AlertChannel['circuit'] {
     const { retryAtMs, isAsked } = this.circuit;
-    return { state: retryAtMs === null ? 'closed' : isAsked ? 'resting' : 'open', retry_at_ms: retryAtMs };
+    const isOpen = retryAtMs !== null;
+    if (!isOpen && this.failure?.isFinal !== true) return CLOSED_VIEW;
+    const state = isOpen ? (isAsked ? 'resting' : 'open') : 'refusing';
+    return { state, retry_at_ms: retryAtMs, reason: this.failure?.reason ?? null };
+  }
+
+  /** Nothing is to be remembered of it. */
+  get isIdle(): boolean {
+    return this.#entries.size === 0 && this.circuit === CLOSED_CIRCUIT && this.failure === null;
+  }
+
+  /** What it went through says nothing of what comes. */
+  heal(): void {
+    this.circuit = CLOSED_CIRCUIT;
+    this.failure = null;
   }
 }

@@ -377,6 +377,7 @@ describe('a channel that fails', () => {
     expect(alerts.area.channels.list('default')[0]?.circuit).toEqual({
       state: 'open',
       retry_at_ms: retryAtMs,
+      reason: 'it answers 500',
     });
     await alerts.time.pass(CIRCUIT_OPEN_MS - 1);
     await settle();
@@ -434,11 +435,30 @@ describe('a channel that fails', () => {
     fire(alerts, 'crawler');
     await settle();
     const circuit = () => alerts.area.channels.list('default')[0]?.circuit;
-    expect(circuit()).toEqual({ state: 'resting', retry_at_ms: alerts.time.nowMs() + 120_000 });
+    expect(circuit()).toEqual({
+      state: 'resting',
+      retry_at_ms: alerts.time.nowMs() + 120_000,
+      reason: 'it answers 429',
+    });
     alerts.script.answer = async () => ({ ok: true });
     await alerts.time.pass(120_000);
     await settle();
-    expect(circuit()).toEqual({ state: 'closed', retry_at_ms: null });
+    expect(circuit()).toEqual({ state: 'closed', retry_at_ms: null, reason: null });
+  });
+
+  it('that is refused for good is said to be, sends the next all the same, and is well with one that arrives', async () => {
+    const alerts = await withChannel();
+    const circuit = () => alerts.area.channels.list('default')[0]?.circuit;
+    alerts.script.answer = async () => failed('it answers 404', false);
+    fire(alerts, 'crawler');
+    await settle();
+    expect(alerts.states()).toEqual(['dead']);
+    expect(circuit()).toEqual({ state: 'refusing', retry_at_ms: null, reason: 'it answers 404' });
+    alerts.script.answer = async () => ({ ok: true });
+    fire(alerts, 'writer');
+    await settle();
+    expect(alerts.states()).toEqual(['dead', 'delivered']);
+    expect(circuit()).toEqual({ state: 'closed', retry_at_ms: null, reason: null });
   });
 
   it('does not hold up another', async () => {

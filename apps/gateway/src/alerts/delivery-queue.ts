@@ -17,17 +17,11 @@ import {
   ObservatoryError,
   type ProxyStore,
 } from '#contracts';
-import {
-  afterFailure,
-  CLOSED_CIRCUIT,
-  retryDelayMs,
-  retryDelayMsMax,
-  type SendOutcome,
-} from '#domain/alerts';
+import { afterFailure, retryDelayMs, retryDelayMsMax, type SendOutcome } from '#domain/alerts';
 import { type Clock, DAY_MS, type IdSource, type Timer } from '#kernel';
 import type { AlertTelemetry } from './alert-telemetry.js';
 import { CHANNEL_GONE } from './channel-record.js';
-import type { DeliveryLane, Entry } from './delivery-lane.js';
+import { CLOSED_VIEW, type DeliveryLane, type Entry } from './delivery-lane.js';
 import { DeliveryWriter } from './delivery-writer.js';
 import { LaneRota } from './lane-rota.js';
 
@@ -174,14 +168,14 @@ export class DeliveryQueue {
   }
 
   circuit(channelId: string): AlertChannel['circuit'] {
-    return this.#lanes.get(channelId)?.view() ?? { state: 'closed', retry_at_ms: null };
+    return this.#lanes.get(channelId)?.view() ?? CLOSED_VIEW;
   }
 
   /** The channel was changed, tested well or removed: what waits for it is tried at once. */
   wakeChannel(channelId: string): void {
     const lane = this.#lanes.get(channelId);
     if (lane === undefined) return;
-    lane.circuit = CLOSED_CIRCUIT;
+    lane.heal();
     const nowMs = this.#options.clock.nowMs();
     for (const entry of lane.entries.values()) entry.dueMs = Math.min(entry.dueMs, nowMs);
     if (lane.entries.size === 0) this.#lanes.close(channelId);
@@ -288,7 +282,7 @@ export class DeliveryQueue {
     const lane = this.#lanes.get(channel_id);
     if (state !== 'pending' && lane !== undefined) {
       lane.remove(entry);
-      if (lane.entries.size === 0 && lane.circuit === CLOSED_CIRCUIT) this.#lanes.close(channel_id);
+      if (lane.isIdle) this.#lanes.close(channel_id);
     }
     this.#pump();
   }
@@ -298,16 +292,20 @@ export class DeliveryQueue {
     const { delivery } = entry;
     const { tenant_id } = delivery.notice;
     const channel = openChannel(tenant_id, delivery.channel_id);
-    if (typeof channel === 'string') return this.#finish(delivery, 'dead', channel);
+    if (typeof channel === 'string') {
+      lane.failure = { reason: channel, isFinal: true };
+      return this.#finish(delivery, 'dead', channel);
+    }
     const outcome = await send(channel, delivery.notice, delivery.delivery_id);
     delivery.attempt_count += 1;
     if (outcome.ok) {
-      lane.circuit = CLOSED_CIRCUIT;
+      lane.heal();
       telemetry.attempted(delivery, channel.kind, 'delivered');
       return this.#finish(delivery, 'delivered', outcome.shortfall ?? null);
     }
     const nowMs = clock.nowMs();
     delivery.last_error = outcome.reason;
+    lane.failure = { reason: outcome.reason, isFinal: !outcome.retryable };
     if (!outcome.retryable) {
       telemetry.attempted(delivery, channel.kind, 'refused');
       return this.#finish(delivery, 'dead', outcome.reason);

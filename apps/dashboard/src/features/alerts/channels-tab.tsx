@@ -1,11 +1,11 @@
 /** Where notices go, whether it works, and a test that says so. */
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Mail, MessageSquare, Send, Webhook } from 'lucide-react';
 import { useState } from 'react';
 import type { AlertChannel, ChannelTest } from '#contracts';
-import { api, CHANNELS_KEY, useDenial } from '../../api';
+import { api, CHANNELS_KEY, systemQuery, useDenial } from '../../api';
 import { useDraft } from '../../app/use-draft';
-import { Badge, Button, formatDuration, formatExact, useNow } from '../../ui';
+import { Badge, Button, Callout, formatDuration, formatExact, useNow } from '../../ui';
 import { OneTimeSecret } from '../settings/one-time-secret';
 import { ChannelDialog } from './channel-dialog';
 import { KIND_LABELS } from './channel-form';
@@ -41,7 +41,9 @@ export function ChannelsTab({ namedId }: { namedId: string | undefined }) {
         text: 'A webhook, a Slack-compatible webhook, or e-mail through your own mail server.',
       }}
       note={
-        secret ? (
+        secret === null ? (
+          <NoLinks channels={data} />
+        ) : (
           <OneTimeSecret
             title="The channel’s signing secret"
             secret={secret}
@@ -50,7 +52,7 @@ export function ChannelsTab({ namedId }: { namedId: string | undefined }) {
           >
             <p className="text-xs">The receiver checks the signature of each notice with it (HMAC-SHA256).</p>
           </OneTimeSecret>
-        ) : null
+        )
       }
     >
       {edited === null ? null : (
@@ -61,6 +63,18 @@ export function ChannelsTab({ namedId }: { namedId: string | undefined }) {
         />
       )}
     </EditableList>
+  );
+}
+
+/** Whoever is woken by a notice wants to go from it to what it is about. */
+function NoLinks({ channels = [] }: { channels: readonly AlertChannel[] | undefined }) {
+  const { data } = useQuery(systemQuery);
+  if (channels.length === 0 || data?.view.public_url !== null) return null;
+  return (
+    <Callout>
+      Notices carry no link to this dashboard. Start the gateway with <code>OBSERVATORY_PUBLIC_URL</code>, the
+      address that people reach it by.
+    </Callout>
   );
 }
 
@@ -96,6 +110,9 @@ function Channel({ channel, denial, onEdit }: ChannelProps) {
         <p className="truncate font-mono text-muted text-xs" title={channel.target}>
           {channel.target}
         </p>
+        {channel.circuit.reason === null ? null : (
+          <p className="text-danger text-xs [overflow-wrap:anywhere]">{channel.circuit.reason}</p>
+        )}
         <div role="status" className="text-xs empty:hidden">
           {test.data?.status === 'ok' ? (
             <span className="text-success">

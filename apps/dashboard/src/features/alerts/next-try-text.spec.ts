@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import type { AlertChannel, AlertDelivery } from '#contracts';
 import { nextTryText, tryAheadOf } from './next-try-text';
 
-const CLOSED = { state: 'closed', retry_at_ms: null } as const;
-const open = (retry_at_ms: number) => ({ state: 'open', retry_at_ms }) as const;
+const CLOSED = { retry_at_ms: null };
+const open = (retry_at_ms: number) => ({ retry_at_ms });
 
 test('a delivery says when it is tried next, itself or through its channel, whichever is later', () => {
   expect(nextTryText(30_000, CLOSED, 500)).toBe('next try in 30 s');
@@ -25,7 +25,7 @@ const delivery = (delivery_id: string, next_attempt_at_ms: number, agent_id = 'a
 test('one that waits for another of its alert says that, and until when', () => {
   const [began, over, elsewhere] = [delivery('1', 60_000), delivery('2', 0), delivery('3', 0, 'b')];
   const aheadOf = tryAheadOf([over, elsewhere, began]);
-  const text = (one: AlertDelivery, circuit: AlertChannel['circuit'] = CLOSED) =>
+  const text = (one: AlertDelivery, circuit: Pick<AlertChannel['circuit'], 'retry_at_ms'> = CLOSED) =>
     nextTryText(one.next_attempt_at_ms, circuit, 500, aheadOf(one));
   expect(text(over)).toBe('waits for an earlier notice, next try in 1 min 0 s');
   expect(text(began)).toBe('next try in 1 min 0 s');

@@ -9,7 +9,7 @@ import { formatWait } from '../../ui/format';
  */
 export function nextTryText(
   atMs: number | null,
-  circuit: AlertChannel['circuit'] | undefined,
+  circuit: Pick<AlertChannel['circuit'], 'retry_at_ms'> | undefined,
   nowMs: number,
   aheadMs: number | null = null,
 ): string {

@@ -76,6 +76,7 @@ function IncidentHeader({ incident }: { incident: Incident }) {
           </>
         )}
       </p>
+      {isOpen ? <StillRefused agentId={incident.agent_id} /> : null}
       <dl className="flex flex-wrap items-center gap-x-6 gap-y-1 text-xs">
         <FactInLine name="Agent">
           <Link
@@ -106,6 +107,13 @@ function IncidentHeader({ incident }: { incident: Incident }) {
       </dl>
     </header>
   );
+}
+
+/** Not where somebody has set the agent going past the incident. */
+function StillRefused({ agentId }: { agentId: string }) {
+  const { data } = useTopic('gateway:agents');
+  if (data?.get(agentId)?.policy.active !== false) return null;
+  return <p className="text-danger">Every call of this agent is refused until somebody reactivates it.</p>;
 }
 
 /** A later incident, or a person, may hold the agent down although this one is dealt with: its page says so. */
