@@ -1,7 +1,8 @@
 /** `GET /v1/system`, asked every few seconds, and whether what is shown still is true. */
 import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 import type { SystemView } from '#contracts';
-import { systemQuery } from '../../api';
+import { gatewayNowMs, systemQuery } from '../../api';
 import { useNow } from '../../ui';
 
 const REFRESH_MS = 3_000;
@@ -23,6 +24,10 @@ export function useSystem(): SystemState {
     refetchInterval: REFRESH_MS,
   });
   const updatedAtMs = data?.atMs ?? 0;
-  const isStale = useNow((nowMs) => updatedAtMs > 0 && nowMs - updatedAtMs > STALE_AFTER_MS);
+  // What the navigation asked for last may be older than that, and is asked for anew.
+  const [openedAtMs] = useState(gatewayNowMs);
+  const isStale = useNow(
+    (nowMs) => updatedAtMs > 0 && nowMs - Math.max(updatedAtMs, openedAtMs) > STALE_AFTER_MS,
+  );
   return { view: data?.view, failure: error?.message ?? null, updatedAtMs, isStale };
 }
