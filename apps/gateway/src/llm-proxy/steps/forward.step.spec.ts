@@ -19,6 +19,8 @@ import { forwardStep } from './forward.step.js';
 import { receiveStep } from './receive.step.js';
 
 const ORIGIN = 'http://upstream.test';
+/** Of a timer: what it waits for comes in the test, or not at all. */
+const NEVER_MS = 2 ** 31 - 1;
 
 function callOf(): ProxyCall {
   const call = buildProxyCall({ method: 'GET', path: '/models' });
@@ -63,7 +65,7 @@ const sendingThrough = (
 test('a call whose upstream fails while it is sent gives its place back once, though its client leaves too', async () => {
   const running = new RunningCalls({ max: 4, onFull: () => {} });
   const send = (sink: Sink) => {
-    const exchange = new UpstreamExchange(sink, 1_000);
+    const exchange = new UpstreamExchange(sink, NEVER_MS);
     exchange.onError(new Error('no such header'));
     return exchange;
   };
@@ -88,7 +90,7 @@ test.each([
     for (const event of [{ choices: [{ index: 0, delta }] }, { error: { message: 'overloaded' } }])
       sink.chunk(Buffer.from(`data: ${JSON.stringify(event)}\n\n`));
     sink.end();
-    return new UpstreamExchange(sink, 1_000);
+    return new UpstreamExchange(sink, NEVER_MS);
   });
   await step.run?.(call);
   expect(call).toMatchObject({ decision: 'upstream_failed', isAnswered: false, wasTakenUp });
@@ -120,7 +122,7 @@ describe('a client that leaves between the last byte of its answer and the end o
     let exchange!: UpstreamExchange;
     const send = (sink: Sink) => {
       reported = sink;
-      exchange = new UpstreamExchange(sink, 1_000);
+      exchange = new UpstreamExchange(sink, NEVER_MS);
       return exchange;
     };
     const forward = sendingThrough(send, { running });
@@ -192,7 +194,7 @@ test('what a long answer takes while it is read, it gives back with its call', a
     sink.chunk(Buffer.from(JSON.stringify({ choices: [], padding: 'x'.repeat(100_000) })));
     takenWhole = answerBytes.taken;
     sink.end();
-    return new UpstreamExchange(sink, 1_000);
+    return new UpstreamExchange(sink, NEVER_MS);
   };
   const step = sendingThrough(send, { answerBytes });
   await step.run?.(call);
@@ -212,7 +214,7 @@ test("of a good answer that came compressed all that is kept is without the gate
     sink.head(200, ['content-type', 'application/json', 'content-encoding', 'gzip'], 'OK');
     sink.chunk(packed);
     sink.end();
-    return new UpstreamExchange(sink, 1_000);
+    return new UpstreamExchange(sink, NEVER_MS);
   };
   const answerBytes = new FairShare({ max: 1024 ** 2, onFull: () => {} });
   await sendingThrough(send, { answerBytes }).run?.(call);
