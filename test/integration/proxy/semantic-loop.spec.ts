@@ -130,9 +130,10 @@ const PLACES = [
     vendor: openaiChat,
     apart: ({ messages, ...rest }: any) => {
       const [first, ...others] = messages;
-      return { hint: first, rest: { ...rest, messages: others } };
+      const [content, hint] = first.content.split('\n\n');
+      return { hint, rest: { ...rest, messages: [{ ...first, content }, ...others] } };
     },
-    hint: { role: 'system', content: LOOP_INTERVENTION_DEFAULT },
+    hint: LOOP_INTERVENTION_DEFAULT,
   },
   {
     vendor: openaiResponses,

@@ -13,8 +13,7 @@ const SCHEMA = { type: 'object' as const, properties: { id: { type: 'string' } }
 
 describe('a request with an injected text, in the types of', () => {
   it('the openai SDK, Chat Completions', () => {
-    const messages = [
-      { role: 'developer', content: 'You are terse.' },
+    const rest = [
       {
         role: 'user',
         content: [
@@ -32,6 +31,10 @@ describe('a request with an injected text, in the types of', () => {
       { role: 'tool', tool_call_id: CALL_ID, content: RESULT },
       { role: 'user', content: QUESTION },
     ] satisfies OpenAI.ChatCompletionMessageParam[];
+    const messages = [
+      { role: 'developer', content: 'You are terse.' },
+      ...rest,
+    ] satisfies OpenAI.ChatCompletionMessageParam[];
     const request = {
       model: 'gpt-4o-mini',
       stream: true,
@@ -41,9 +44,15 @@ describe('a request with an injected text, in the types of', () => {
     } satisfies OpenAI.ChatCompletionCreateParams;
     const injected = {
       ...request,
-      messages: [{ role: 'system', content: HINT }, ...messages],
+      messages: [{ role: 'developer', content: `You are terse.\n\n${HINT}` }, ...rest],
     } satisfies OpenAI.ChatCompletionCreateParams;
-    expect(DIALECT_BY_NAME['openai-chat'].injectSystem(request, HINT)).toEqual(injected);
+    const { injectSystem } = DIALECT_BY_NAME['openai-chat'];
+    expect(injectSystem(request, HINT)).toEqual(injected);
+    const begun = {
+      ...request,
+      messages: [{ role: 'system', content: HINT }, ...rest],
+    } satisfies OpenAI.ChatCompletionCreateParams;
+    expect(injectSystem({ ...request, messages: rest }, HINT)).toEqual(begun);
   });
 
   it('the openai SDK, Responses', () => {

@@ -108,7 +108,33 @@ describe('Chat Completions requests', () => {
     for (const n of [0, '3', null]) expect(read([], { n }).choice_count).toBe(1);
   });
 
-  it('puts an injected text first, and leaves the request it is given, and odd ones, as they are', () => {
+  it('adds an injected text to the system prompt: Qwen and MiniMax refuse a request with a second one', () => {
+    const user = { role: 'user', content: 'hi' };
+    const told = (first: object) =>
+      openaiChat.injectSystem({ messages: [first, user] }, 'Stop.') as { messages: unknown[] };
+    for (const role of ['system', 'developer']) {
+      expect(told({ role, content: 'Be terse.', name: 'a' }).messages).toEqual([
+        { role, content: 'Be terse.\n\nStop.', name: 'a' },
+        user,
+      ]);
+      const parts = [{ type: 'text', text: 'Be terse.' }];
+      expect(told({ role, content: parts }).messages).toEqual([
+        { role, content: [...parts, { type: 'text', text: 'Stop.' }] },
+        user,
+      ]);
+      for (const content of ['', null]) {
+        expect(told({ role, content }).messages).toEqual([{ role, content: 'Stop.' }, user]);
+      }
+    }
+    const odd = { role: 'system', content: { text: 'Be terse.' } };
+    expect(told(odd).messages).toEqual([{ role: 'system', content: 'Stop.' }, odd, user]);
+    const late = { role: 'system', content: 'It is late.' };
+    expect(openaiChat.injectSystem({ messages: [user, late] }, 'Stop.')).toEqual({
+      messages: [{ role: 'system', content: 'Stop.' }, user, late],
+    });
+  });
+
+  it('puts it first where there is none, and leaves the request it is given, and odd ones, as they are', () => {
     const request = Object.freeze({ model: 'm', messages: Object.freeze([{ role: 'user', content: 'hi' }]) });
     expect(openaiChat.injectSystem(request, 'Stop.')).toEqual({
       model: 'm',
