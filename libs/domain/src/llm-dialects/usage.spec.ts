@@ -184,3 +184,11 @@ it('names one search, one token of an hour, of sound and of a picture, and none 
     output_tokens: 0,
   });
 });
+
+it('reads what Kimi took from its cache, which stands beside the counts, and the details before it', () => {
+  const usage = { prompt_tokens: 19, completion_tokens: 13, total_tokens: 32, cached_tokens: 12 };
+  const cachedOf = (usage: object) =>
+    DIALECT_BY_NAME['openai-chat'].readAnswer({ usage }).usage?.cached_input_tokens;
+  expect(cachedOf(usage)).toBe(12);
+  expect(cachedOf({ ...usage, prompt_tokens_details: { cached_tokens: 10 } })).toBe(10);
+});

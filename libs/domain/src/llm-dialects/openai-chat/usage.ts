@@ -22,7 +22,11 @@ export function readChatUsage(value: unknown, searches = 0): Usage | null {
   const total = asTokens(usage.total_tokens) ?? 0;
   return usageOf({
     input,
-    cachedInput: asTokens(inputDetails?.cached_tokens) ?? asTokens(usage.prompt_cache_hit_tokens),
+    // In DeepSeek's place, then in Moonshot's.
+    cachedInput:
+      asTokens(inputDetails?.cached_tokens) ??
+      asTokens(usage.prompt_cache_hit_tokens) ??
+      asTokens(usage.cached_tokens),
     cacheWrite: asTokens(inputDetails?.cache_write_tokens),
     output: Math.max(completion ?? 0, total - (input ?? 0)),
     reasoning: asTokens(outputDetails?.reasoning_tokens),
