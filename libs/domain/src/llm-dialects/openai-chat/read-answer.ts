@@ -26,7 +26,7 @@ export function readChatAnswer(body: unknown): LlmAnswer {
     finish: chatFinish(choice?.finish_reason),
     usage: readChatUsage(answer.usage, searchesBy(model)),
     ...readTier(answer.service_tier),
-    failed: tellsError(answer),
+    failed: tellsError(answer) || isBrokenOff(choice),
     answer_id: asName(answer.id),
     lossless:
       choices.length === 1 &&
@@ -41,6 +41,12 @@ function messageText(message: JsonRecord): string {
   const written = textOf(message.content, readChatPart, '') + asText(message.refusal);
   return written === '' ? asText(asRecord(message.audio)?.transcript) : written;
 }
+
+/** OpenRouter's, DeepSeek's and Z.ai's words for an answer that they could not end, behind a status of 200. */
+const BROKEN_OFF: ReadonlySet<unknown> = new Set(['error', 'insufficient_system_resource', 'network_error']);
+
+export const isBrokenOff = (choice: JsonRecord | undefined): boolean =>
+  choice !== undefined && (tellsError(choice) || BROKEN_OFF.has(choice.finish_reason));
 
 /** A call that the request forced ends with `stop`. */
 export function chatFinish(reason: unknown): FinishReason | null {

@@ -17,7 +17,7 @@ import { readTier } from '../service-tier.js';
 import { SseReader } from '../sse.js';
 import { isPlainChoice, isPlainEnvelope } from './lossless.js';
 import { isFirstChoice, readChatPart, reasoningChars, writtenChars } from './parts.js';
-import { chatFinish } from './read-answer.js';
+import { chatFinish, isBrokenOff } from './read-answer.js';
 import { readChunkUsage, searchesBy } from './usage.js';
 
 const END = '[DONE]';
@@ -62,6 +62,7 @@ export class ChatStreamReader extends GatheringReader {
   }
 
   #readChoice(choice: JsonRecord): void {
+    if (isBrokenOff(choice)) this.gatherer.failed = true;
     this.#finishReason = asName(choice.finish_reason) ?? this.#finishReason;
     const delta = asRecord(choice.delta);
     if (!delta) return;
