@@ -182,6 +182,28 @@ describe('Responses requests', () => {
     for (const odd of [null, [], { instructions: 7 }])
       expect(openaiResponses.injectSystem(odd, 'x')).toBe(odd);
   });
+
+  it('injects behind the input where xAI goes on from an earlier response: it refuses instructions there', () => {
+    const told = { role: 'system', content: 'Stop.' };
+    const asked = { role: 'user', content: 'hi' };
+    for (const model of ['grok-4.7', 'xai/grok-4.7', 'x-ai/Grok-5']) {
+      const continued = { model, previous_response_id: 'resp_1' };
+      expect(openaiResponses.injectSystem({ ...continued, input: 'hi' }, 'Stop.')).toEqual({
+        ...continued,
+        input: [asked, told],
+      });
+      expect(openaiResponses.injectSystem({ ...continued, input: [asked] }, 'Stop.')).toEqual({
+        ...continued,
+        input: [asked, told],
+      });
+      const odd = { ...continued, input: 7 };
+      expect(openaiResponses.injectSystem(odd, 'Stop.')).toBe(odd);
+      const begun = { model, previous_response_id: null, input: 'hi' };
+      expect(openaiResponses.injectSystem(begun, 'Stop.')).toEqual({ ...begun, instructions: 'Stop.' });
+    }
+    const other = { model: 'gpt-6-sol', previous_response_id: 'resp_1', input: 'hi' };
+    expect(openaiResponses.injectSystem(other, 'Stop.')).toEqual({ ...other, instructions: 'Stop.' });
+  });
 });
 
 describe('Responses answers', () => {
