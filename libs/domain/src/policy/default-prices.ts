@@ -96,8 +96,13 @@ const ANTHROPIC: readonly Line[] = [
 ];
 
 const GEMINI: readonly Line[] = [
+  ['gemini-4-neon', 3, 15, 0.15],
+  // These two from December 2026; half as much before.
+  ['gemini-4-carbon', 4, 20, 0.2],
+  ['gemini-4-argon', 4, 20, 0.2],
+  ['gemini-4-hydrogen', 1.5, 7.5, 0.075],
   // These three until the end of 2026; twice as much afterwards.
-  ['gemini-3.8-flash', 0.75, 3.75],
+  ['gemini-3.8-flash', 0.75, 3.75, 0.075],
   ['gemini-3.7-flash', 0.75, 3.75, 0.075],
   ['gemini-3.6-flash', 0.75, 3.75, 0.075],
   ['gemini-3.5-flash', 1.5, 9, 0.15],

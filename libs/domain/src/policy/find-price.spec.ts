@@ -184,6 +184,20 @@ describe('the prices it comes with', () => {
     expect(longWriteOf('gpt-6.1-sol')).toBeUndefined();
   });
 
+  it.each([
+    ['gemini-4-carbon', 4, 20, 0.2],
+    ['gemini-4-argon', 4, 20, 0.2],
+    ['gemini-4-neon', 3, 15, 0.15],
+    ['gemini-4-hydrogen', 1.5, 7.5, 0.075],
+    ['gemini-3.8-flash', 0.75, 3.75, 0.075],
+  ])('know what %s costs, sound too, at any length of the prompt', (model, input, output, cached) => {
+    const rates = { input_usd: input, output_usd: output, cached_input_usd: cached, search_usd: 14 };
+    const price = findPrice(DEFAULT_PRICES, model);
+    expect(price).toMatchObject(rates);
+    expect(price).not.toHaveProperty('long_prompt_tokens');
+    expect(findPrice(DEFAULT_PRICES, model, 'audio')).toMatchObject({ ...rates, search_usd: null });
+  });
+
   it('know that a moderation is free', () => {
     const price = findPrice(DEFAULT_PRICES, 'omni-moderation-latest');
     expect(price).toMatchObject({ input_usd: 0, output_usd: 0, search_usd: null });
