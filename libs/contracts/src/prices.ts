@@ -8,7 +8,7 @@ const perMillion = z.number().min(0).max(PRICE_USD_MAX);
 export const modelPriceSchema = z.object({
   /**
    * A model's name. Matches itself and itself followed by a date or version suffix (`-2026-01-31`, `-20260131`,
-   * `-001`, `-latest`); a trailing `*` matches any ending. The longest match wins. Behind it may stand, in brackets, the service
+   * `-001`, `-latest`, `@20260131`, `@default`); a trailing `*` matches any ending. The longest match wins. Behind it may stand, in brackets, the service
    * tier whose prices these are: `gpt-5 [flex]`. What is answered in a tier without a line of its own costs an unknown amount. So does what Anthropic had to answer in one
    * country, `claude-opus-5 [us]`. In the same way `gpt-5 [audio]` and `gpt-5 [image]` hold what tokens of sound,
    * and of pictures that are written, cost; `gpt-5 [flex audio]` in a tier.

@@ -3,6 +3,7 @@ import { DIALECTS, type UpstreamKind } from '#contracts';
 import { DIALECT_BY_NAME, defaultDialect, dialectFor } from './index.js';
 
 const GEMINI = '/v1beta/models/gemini-2.5-flash';
+const VERTEX = '/v1/projects/p/locations/global/publishers';
 
 describe('dialectFor', () => {
   it.each<[UpstreamKind, string, string]>([
@@ -28,6 +29,15 @@ describe('dialectFor', () => {
     ['gemini', '/v1alpha/models/x:generateContent', 'gemini'],
     ['gemini', `${GEMINI}:generateContent;v=1`, 'gemini'],
     ['gemini', '/v1beta/openai/chat/completions', 'openai-chat'],
+    ['gemini', `${VERTEX}/google/models/gemini-2.5-flash:streamGenerateContent`, 'gemini'],
+    ['gemini', '/v1/projects/p/locations/global/endpoints/openapi/chat/completions', 'openai-chat'],
+    ['gemini', `${VERTEX}/anthropic/models/claude-opus-4-5@20251101:streamRawPredict`, 'anthropic'],
+    ['anthropic', `${VERTEX}/anthropic/models/claude-opus-4-5@20251101:rawPredict`, 'anthropic'],
+    [
+      'anthropic',
+      '/projects/p/locations/eu/publishers/anthropic/models/claude-opus-5%3ArawPredict',
+      'anthropic',
+    ],
   ])('knows what an upstream of kind %s speaks at %s', (kind, path, name) => {
     expect(dialectFor(kind, 'POST', path)?.name).toBe(name);
     expect(dialectFor(kind, 'GET', path)).toBeNull();
@@ -45,6 +55,8 @@ describe('dialectFor', () => {
     ['anthropic', '/v1/messages/count_tokens'],
     ['anthropic', '/v1/messages/batches'],
     ['anthropic', '/messages/batches'],
+    ['anthropic', `${VERTEX}/anthropic/models/count-tokens:rawPredict`],
+    ['anthropic', `${VERTEX}/mistralai/models/mistral-medium-3:rawPredict`],
     ['gemini', `${GEMINI}:countTokens`],
     ['gemini', `${GEMINI}:generateContent/x`],
   ])('passes through what an upstream of kind %s has at %s', (kind, path) => {

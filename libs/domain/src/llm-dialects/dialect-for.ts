@@ -17,7 +17,7 @@ export const DIALECT_BY_NAME: Readonly<Record<DialectName, Dialect>> = Object.fr
 const BY_KIND: Readonly<Record<UpstreamKind, readonly Dialect[]>> = {
   openai: [openaiChat, openaiResponses, anthropic],
   anthropic: [anthropic, openaiChat],
-  gemini: [gemini, openaiChat],
+  gemini: [gemini, openaiChat, anthropic],
 };
 
 /** Null: a path that the proxy only passes through. @param path below the upstream's base URL */

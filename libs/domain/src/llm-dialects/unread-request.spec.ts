@@ -97,6 +97,11 @@ describe('a request on a path that no dialect reads', () => {
     ['POST', '/skills/s/versions', UPLOAD],
     ['PUT', '/audio/transcriptions', UPLOAD],
     ['POST', '/v1/messages/count_tokens', { model: 'claude-sonnet-4-5' }],
+    [
+      'POST',
+      '/v1/projects/p/publishers/anthropic/models/count-tokens:rawPredict',
+      { model: 'claude-opus-5' },
+    ],
     ['POST', '/v1beta/models/gemini-2.5-pro:countTokens', {}],
     ['POST', '/responses/input_tokens', { model: 'gpt-5' }],
   ])('takes no tokens: %s %s', (method, path, body) => {

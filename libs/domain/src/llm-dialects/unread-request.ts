@@ -21,7 +21,7 @@ export interface UnreadRequest {
 const FREE: UnreadRequest = { model: null, output_tokens_max: 0, choice_count: 1, takes: 'nothing' };
 const UPLOAD: UnreadRequest = { ...FREE, takes: 'unknown' };
 /** Counts tokens, or cancels what is worked on. */
-const COUNTS = /(?:\/count_tokens|\/input_tokens|:counttokens|\/cancel)$/;
+const COUNTS = /(?:\/count_tokens|\/input_tokens|:counttokens|\/count-tokens:rawpredict|\/cancel)$/;
 /** Takes its input, and writes nothing: embeddings, and what is looked at for harm. */
 const ONLY_READS = /(?:\/embeddings|\/moderations|:(?:batch)?embedcontents?)$/;
 const WRITES = /\/(?:completions|responses\/compact|interactions|decisions)$/;

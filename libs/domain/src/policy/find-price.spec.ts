@@ -101,6 +101,8 @@ describe('the prices it comes with', () => {
     ['gpt-4o-2024-05-13', 'gpt-4o-2024-05-13'],
     ['claude-sonnet-4-20250514', 'claude-sonnet-4'],
     ['claude-sonnet-4-5-20250929', 'claude-sonnet-4-5'],
+    ['claude-sonnet-4-5@20250929', 'claude-sonnet-4-5'],
+    ['claude-opus-5@default', 'claude-opus-5'],
     ['gemini-2.5-flash', 'gemini-2.5-flash'],
     ['gemini-2.0-flash-001', 'gemini-2.0-flash'],
   ])('know %s as %s', (model, name) => {

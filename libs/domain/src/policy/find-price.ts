@@ -6,8 +6,8 @@ const REMEMBERED_MODELS_MAX = 10_000;
 /** Longer names are looked up each time; no vendor has one. */
 const REMEMBERED_CHARS_MAX = 200;
 
-/** `-2026-01-31`, `-20260131`, `-001`, `-latest`. */
-const VERSION_SUFFIX = /-(?:\d{4}-\d{2}-\d{2}|\d{8}|\d{3}|latest)$/;
+/** `-2026-01-31`, `-20260131`, `-001`, `-latest`; Vertex AI's `@20260131`, `@default`. */
+const VERSION_SUFFIX = /(?:-(?:\d{4}-\d{2}-\d{2}|\d{8}|\d{3}|latest)|@(?:\d{8}|default))$/;
 
 /** Of a line of a service tier's own: `gpt-5 [flex]`. */
 const TIER_SUFFIX = /\s*\[([^[\]]+)\]$/;

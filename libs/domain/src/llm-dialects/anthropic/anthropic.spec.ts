@@ -65,6 +65,20 @@ describe('Messages requests', () => {
     });
   });
 
+  it('takes the model from the path where Vertex AI has it', () => {
+    const path =
+      '/v1/projects/p/locations/global/publishers/anthropic/models/claude-opus-5@default:streamRawPredict';
+    const body = { anthropic_version: 'vertex-2023-10-16', stream: true, messages: [] };
+    expect(anthropic.readRequest(body, `${path}?alt=sse`)).toMatchObject({
+      model: 'claude-opus-5@default',
+      stream: true,
+    });
+    expect(anthropic.readRequest({ ...body, model: 'claude-opus-5' }, PATH).model).toBe('claude-opus-5');
+    expect(anthropic.readRequest(body, PATH).model).toBeNull();
+    const canonical = (model: string) => anthropic.canonicalRequest(body, path.replace('opus-5', model));
+    expect(canonical('opus-5')).not.toEqual(canonical('haiku-5-5'));
+  });
+
   it('goes on from the answer that its thread names, which the vendor keeps', () => {
     const messages = [{ role: 'user', content: 'And now?' }];
     const read = (thread?: object) => anthropic.readRequest({ messages, thread }, '/v1/messages');

@@ -1,5 +1,5 @@
 /**
- * Anthropic Messages. Counting tokens and batches are other paths, and no calls of the model.
+ * Anthropic Messages, on Vertex AI too. Counting tokens and batches are other paths, and no calls of the model.
  *
  * @see https://docs.anthropic.com/en/api/messages
  */
@@ -11,6 +11,7 @@ import { boundThoughts, injectMessagesSystem } from './inject-system.js';
 import { readMessageAnswer } from './read-answer.js';
 import { readMessagesRequest } from './read-request.js';
 import { MessageStreamReader } from './stream-reader.js';
+import { vertexModel } from './vertex-path.js';
 import { writeMessageAnswer, writeMessageReplay } from './write-answer.js';
 import { messagesError } from './write-error.js';
 
@@ -18,7 +19,9 @@ export const anthropic: Dialect = {
   name: 'anthropic',
   // Without its version where the upstream's base URL has it. Threads of OpenAI's have messages too, deeper down.
   matches: (method, path) =>
-    isPostTo(method, path, '/v1/messages') || isPostToJust(method, path, '/messages'),
+    isPostTo(method, path, '/v1/messages') ||
+    isPostToJust(method, path, '/messages') ||
+    (method.toUpperCase() === 'POST' && vertexModel(path) !== null),
   readRequest: readMessagesRequest,
   readAnswer: readMessageAnswer,
   streamReader: () => new MessageStreamReader(),

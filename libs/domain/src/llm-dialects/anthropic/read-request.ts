@@ -8,8 +8,9 @@ import { isOutputTool } from '../output-tool.js';
 import { asBound, asList, asModel, asName, asRecord, asText, type JsonRecord } from '../read-json.js';
 import { tellsFailure } from '../tells-failure.js';
 import { readBlock, readToolUse } from './blocks.js';
+import { vertexModel } from './vertex-path.js';
 
-export function readMessagesRequest(body: unknown): LlmRequest {
+export function readMessagesRequest(body: unknown, path: string): LlmRequest {
   const request = asRecord(body) ?? {};
   const messages = asList(request.messages);
   const opening = new Opening();
@@ -22,7 +23,7 @@ export function readMessagesRequest(body: unknown): LlmRequest {
     else if (message && isModel(message) && opening.isOver) break;
   }
   return {
-    model: asModel(request.model),
+    model: asModel(request.model) ?? asModel(vertexModel(path)),
     stream: request.stream === true,
     system_text: opening.systemText,
     first_user_text: opening.firstUserText,

@@ -26,14 +26,14 @@ type Inputs = readonly object[];
 export const writeMessageAnswer = (answer: AnswerToWrite): OwnAnswer =>
   writeMessage({ ...answer, tool_calls: [], usage: NO_USAGE }, []);
 
-export function writeMessageReplay({ answer, body, id, atMs }: ReplayToWrite): OwnAnswer | null {
+export function writeMessageReplay({ answer, body, path, id, atMs }: ReplayToWrite): OwnAnswer | null {
   const inputs: object[] = [];
   for (const call of answer.tool_calls) {
     const input = argumentsObject(call.arguments);
     if (input === null) return null;
     inputs.push(input);
   }
-  const request = readMessagesRequest(body);
+  const request = readMessagesRequest(body, path);
   const written = {
     id,
     model: answer.model ?? request.model ?? '',
