@@ -68,8 +68,8 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** In place of an answer, or in the middle of it: an object at the vendors, a mere text at some who speak their APIs. */
-export const tellsError = ({ error }: JsonRecord): boolean => Boolean(error);
+/** In place of an answer, or in the middle of it: an object at the vendors, a mere text at some who speak their APIs, or all of it. */
+export const tellsError = ({ error, object }: JsonRecord): boolean => Boolean(error) || object === 'error';
 
 /** Stands for a value nested deeper than the stack can write down. */
 const TOO_DEEP = '"[nested too deeply]"';

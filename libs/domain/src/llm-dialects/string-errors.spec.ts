@@ -40,3 +40,12 @@ it.each(ENDED_BY_FAILURE)(
     expect(reader.answer()).toMatchObject({ failed: true, text: 'Half an', lossless: false });
   },
 );
+
+it("vLLM's error, which is the object itself, is a failure, whole and in a stream", () => {
+  const { 'openai-chat': dialect } = DIALECT_BY_NAME;
+  const answer = { object: 'error', message: 'The engine died.', type: 'InternalServerError', code: 500 };
+  expect(dialect.readAnswer(answer).failed).toBe(true);
+  const reader = dialect.streamReader();
+  reader.push(Buffer.from(`data: ${JSON.stringify(answer)}\n\ndata: [DONE]\n\n`));
+  expect(reader.answer().failed).toBe(true);
+});
