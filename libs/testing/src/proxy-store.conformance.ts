@@ -140,6 +140,7 @@ export function describeProxyStore(name: string, makePlace: () => Promise<ProxyS
         await store.appendCalls(rows);
         expect(await found({ agent_id: 'agent-2' })).toEqual(['agent']);
         expect(await found({ session_id: 'session-2' })).toEqual(['session']);
+        expect(await found({ session_ids: ['session-2', 'no-such'] })).toEqual(['session']);
         expect(await found({ model: 'claude' })).toEqual(['model']);
         expect(await found({ decision: 'killed' })).toEqual(['killed']);
         expect(await found({ failed: true })).toEqual(['broken', 'error']);
@@ -193,6 +194,9 @@ export function describeProxyStore(name: string, makePlace: () => Promise<ProxyS
           ids(await everyPage((query) => store.calls({ ...query, tenant_id: 'default', ...filter })));
 
         expect(await all({ session_id: 'rare' })).toEqual(expected(({ call }) => call.session_id === 'rare'));
+        expect(await all({ session_ids: ['rare', 'session-3'] })).toEqual(
+          expected(({ call }) => ['rare', 'session-3'].includes(call.session_id)),
+        );
         expect(await all({ decision: 'killed' })).toEqual(['call-of-40']);
         const window = { from_ms: NOON_MS + 100, to_ms: NOON_MS + 130 };
         expect(await all(window)).toEqual(

@@ -53,6 +53,8 @@ export interface CallFilter extends PageQuery {
   tenant_id: string;
   agent_id?: string | undefined;
   session_id?: string | undefined;
+  /** Of one of these. */
+  session_ids?: readonly string[] | undefined;
   model?: string | undefined;
   decision?: CallDecision | undefined;
   /** One of these. */

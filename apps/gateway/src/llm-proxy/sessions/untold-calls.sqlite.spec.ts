@@ -13,6 +13,7 @@ import { tellUntoldCalls } from './untold-calls.js';
 
 const DIED_MS = Date.UTC(2026, 0, 31, 12);
 const TOKENS = 30;
+const SESSION_COUNT_MAX = 10;
 const usage = buildUsage({ input_tokens: 20, output_tokens: 10 });
 
 let folder: string;
@@ -54,7 +55,7 @@ async function recovered(): Promise<SessionRegistry> {
     clock: new FakeClock(DIED_MS + MINUTE_MS),
     store,
     live: { publish: () => {}, isWatched: () => true },
-    sessionCountMax: 10,
+    sessionCountMax: SESSION_COUNT_MAX,
     controlOf: () => ({ ...initialControl(), held_count: heldCount }),
     heldKeys: () => [],
     onStoreFailed: (error) => expect.unreachable(String(error)),
@@ -131,6 +132,21 @@ test('the calls of a tenant that was quiet long before the process died are not 
   await calls.appendCalls([called({ started_at_ms: DIED_MS - 300 * MINUTE_MS }, 'quiet')]);
   await recovered();
   expect(new Set(asked)).toEqual(new Set(['default']));
+});
+
+test('the calls of many sessions are read together: a start would read the same blocks for each of them', async () => {
+  let readCount = 0;
+  const read = calls.calls.bind(calls);
+  calls.calls = (filter) => {
+    readCount += 1;
+    return read(filter);
+  };
+  const sessionIds = Array.from({ length: SESSION_COUNT_MAX }, (_, index) => `s-${index}`);
+  await calls.appendCalls([...sessionIds, ...sessionIds].map((session_id) => called({ session_id })));
+  const registry = await recovered();
+  for (const sessionId of sessionIds)
+    expect(registry.peek(sessionKey('default', sessionId))).toMatchObject({ cost_usd: 0.002, tokens: 60 });
+  expect(readCount).toBe(2);
 });
 
 test('a cost that nobody knows stays unknown', async () => {

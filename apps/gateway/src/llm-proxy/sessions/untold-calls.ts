@@ -23,7 +23,9 @@ import type { SessionRegistry } from '../../decision-log/session-registry.js';
 const UNTOLD_WITHIN_MS = 180_000;
 /** Looked at of a tenant; behind them the steps of a busy one are long stored. */
 const LATEST_CALLS_MAX = 2_000;
-/** Of one session: a longer one took that much at least. */
+/** Their calls are read together: busy sessions lie in the same blocks of calls, and each block would be read for each of them. */
+const SESSIONS_AT_ONCE = 500;
+/** For each of these sessions, the latest of all: one with older ones took that much at least. */
 const SESSION_CALLS_MAX = 10_000;
 const PAGE_CALLS = 500;
 /** A tenant without a session in memory is known by what it spent. */
@@ -55,10 +57,12 @@ export async function tellUntoldCalls(parts: UntoldCallsParts): Promise<void> {
   const tenantIds = [...seenMs.keys()].filter(
     (tenantId) => latestMs - (seenMs.get(tenantId) ?? 0) <= QUIET_MS,
   );
-  for (const tenantId of tenantIds)
-    for (const call of await latestOfSessions(parts, tenantId)) {
-      if (!reporters.has(reporterKey(tenantId, call.agent_id))) await tell(parts, tenantId, call);
-    }
+  for (const tenantId of tenantIds) {
+    const latest = await latestOfSessions(parts, tenantId);
+    const calls = latest.filter(({ agent_id }) => !reporters.has(reporterKey(tenantId, agent_id)));
+    for (let at = 0; at < calls.length; at += SESSIONS_AT_ONCE)
+      await tell(parts, tenantId, calls.slice(at, at + SESSIONS_AT_ONCE));
+  }
 }
 
 /** Its agent tells its steps and what they cost itself, so that its calls do not. */
@@ -81,30 +85,42 @@ async function latestOfSessions({ store }: UntoldCallsParts, tenantId: string): 
 
 const endOf = ({ started_at_ms, duration_ms }: LlmCall): number => started_at_ms + duration_ms;
 
-async function tell({ store, sessions }: UntoldCallsParts, tenantId: string, call: LlmCall): Promise<void> {
+/** @param latest of each session one */
+async function tell(parts: UntoldCallsParts, tenantId: string, latest: readonly LlmCall[]): Promise<void> {
+  const { store, sessions } = parts;
+  const taken = new Map<string, { costMicroUsd: number; tokens: number; isUnknown: boolean }>();
+  for (const call of latest)
+    if (await isShort(parts, tenantId, call))
+      taken.set(call.session_id, { costMicroUsd: 0, tokens: 0, isUnknown: false });
+  if (taken.size === 0) return;
+  const filter = { tenant_id: tenantId, session_ids: [...taken.keys()] };
+  for await (const one of callsOf(store, filter, taken.size * SESSION_CALLS_MAX)) {
+    const sum = taken.get(one.session_id);
+    if (sum === undefined) continue;
+    sum.costMicroUsd += toMicroUsd(one.cost_usd ?? 0);
+    sum.tokens += one.usage ? tokensOf(one.usage) : 0;
+    sum.isUnknown ||= isCostUnknown(one);
+  }
+  for (const [sessionId, { costMicroUsd, tokens, isUnknown }] of taken) {
+    const key = sessionKey(tenantId, sessionId);
+    const view = sessions.peek(key);
+    if (view === undefined) continue;
+    const use = { key, sessionCostUsd: costMicroUsd / 1e6 };
+    if (use.sessionCostUsd > view.cost_usd || tokens > view.tokens)
+      sessions.noteStepless({ ...use, costUsd: 0, tokens: Math.max(0, tokens - view.tokens) });
+    if (isUnknown && !view.cost_unknown) sessions.noteStepless({ ...use, costUsd: null, tokens: 0 });
+  }
+}
+
+/** Whether its session's row, which is there afterwards, may say less than its calls took. */
+async function isShort({ sessions }: UntoldCallsParts, tenantId: string, call: LlmCall): Promise<boolean> {
   const key = sessionKey(tenantId, call.session_id);
-  if (isTold(sessions.peek(key), call)) return;
+  if (isTold(sessions.peek(key), call)) return false;
   await sessions.introduceCall(key, call);
   const view = sessions.peek(key);
-  if (view === undefined || isReported(view) || isTold(view, call)) return;
+  if (view === undefined || isReported(view) || isTold(view, call)) return false;
   // Its steps say it once they are released.
-  if (view.control.held_count > 0) return;
-  let costMicroUsd = 0;
-  let tokens = 0;
-  let isUnknown = false;
-  for await (const one of callsOf(
-    store,
-    { tenant_id: tenantId, session_id: call.session_id },
-    SESSION_CALLS_MAX,
-  )) {
-    costMicroUsd += toMicroUsd(one.cost_usd ?? 0);
-    tokens += one.usage ? tokensOf(one.usage) : 0;
-    isUnknown ||= isCostUnknown(one);
-  }
-  const use = { key, sessionCostUsd: costMicroUsd / 1e6 };
-  if (use.sessionCostUsd > view.cost_usd || tokens > view.tokens)
-    sessions.noteStepless({ ...use, costUsd: 0, tokens: Math.max(0, tokens - view.tokens) });
-  if (isUnknown && !view.cost_unknown) sessions.noteStepless({ ...use, costUsd: null, tokens: 0 });
+  return view.control.held_count === 0;
 }
 
 /** A step says the sum of all that was taken up to its call. */
@@ -114,7 +130,7 @@ const isTold = (view: SessionView | undefined, { call_id }: LlmCall): boolean =>
 /** Newest first; only those that may have taken something. */
 async function* callsOf(
   store: UntoldCallsParts['store'],
-  filter: { tenant_id: string; session_id?: SessionView['session_id'] },
+  filter: { tenant_id: string; session_ids?: readonly string[] },
   countMax: number,
 ): AsyncGenerator<LlmCall> {
   let cursor: string | undefined;

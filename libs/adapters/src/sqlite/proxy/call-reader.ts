@@ -59,6 +59,12 @@ export class CallReader {
       () => 'EXISTS (SELECT 1 FROM call_keys k WHERE k.block = b.block AND k.key = ?)',
     );
     const values: unknown[] = [...blockKeys];
+    if (keys.sessionIds !== undefined) {
+      clauses.push(
+        "EXISTS (SELECT 1 FROM call_keys k WHERE k.block = b.block AND k.key IN (SELECT 's' || ? || ':' || value FROM json_each(?)))",
+      );
+      values.push(keys.tenantId, JSON.stringify(keys.sessionIds));
+    }
     const narrow = (clause: string, value: number | null | undefined) => {
       if (value === undefined || value === null) return;
       clauses.unshift(clause);
@@ -92,6 +98,10 @@ function conditions(keys: CallKeys): { clauses: string; values: unknown[] } {
   narrow('c.seq < ?', keys.beforeSeq);
   narrow('c.call_id = ?', keys.callId);
   narrow('c.session_id = ?', keys.sessionId);
+  if (keys.sessionIds !== undefined) {
+    clauses.push('c.session_id IN (SELECT value FROM json_each(?))');
+    values.push(JSON.stringify(keys.sessionIds));
+  }
   narrow('c.agent_id = ?', keys.agentId);
   narrow('c.model = ?', keys.model);
   narrow('c.decision = ?', keys.decision);

@@ -63,6 +63,7 @@ export interface CallKeys {
   callId?: string | undefined;
   agentId?: string | undefined;
   sessionId?: string | undefined;
+  sessionIds?: readonly string[] | undefined;
   model?: string | undefined;
   decision?: CallDecision | undefined;
   decisions?: readonly CallDecision[] | undefined;

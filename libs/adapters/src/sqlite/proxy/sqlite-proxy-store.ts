@@ -50,6 +50,7 @@ export class SqliteProxyStore implements ProxyStore {
       tenantId: filter.tenant_id,
       agentId: filter.agent_id,
       sessionId: filter.session_id,
+      sessionIds: filter.session_ids,
       model: filter.model,
       decision: filter.decision,
       decisions: filter.decisions,
