@@ -15,7 +15,9 @@ export type LimiterFailure = (typeof LIMITER_FAILURES)[number];
 export const upstreamHealthSchema = z.object({
   name: z.string(),
   /**
-   * `failing`: it failed the latest three calls or more. `faltering`: of the last five minutes' it failed three or more, and a tenth.
+   * `failing`: it failed the latest three calls or more, or eight of the latest ten. One agent whose own key is refused (401, 402, 403,
+   * 429), while others are answered, does not count for that. `faltering`: of the last five minutes' it failed three or more, and a tenth,
+   * or three calls wait and it has answered none since the first of them was sent.
    * `idle`: there were none in the last five minutes.
    */
   state: z.enum(['idle', 'serving', 'faltering', 'failing']),
@@ -24,7 +26,13 @@ export const upstreamHealthSchema = z.object({
   failed_count: z.number().int(),
   /** Agents with such a failed call; counted up to 1,000. */
   failed_agent_count: z.number().int(),
-  /** First of the calls that it failed since it last answered one; null: it answered the latest. */
+  /** The agent where it is one alone. */
+  failed_agent_id: z.string().nullable(),
+  /** Calls that have been there for 30 s or longer, and of whose answer nothing has come. */
+  waiting_count: z.number().int(),
+  /** When the first of these was sent; null: there is none. */
+  waiting_since_ms: z.number().nullable(),
+  /** First of the calls that it failed since it last answered one or, while it fails, since it did not; null: it answered the latest. */
   failing_since_ms: z.number().nullable(),
   /** Null: none since the start of this gateway. */
   answered_at_ms: z.number().nullable(),

@@ -11,10 +11,10 @@ startOneGateway((origin) => ({
   OBSERVATORY_UPSTREAM_GONE_URL: 'http://127.0.0.1:9/v1',
 }));
 
-async function ask(agent: string, name = 'openai'): Promise<number> {
+async function ask(agent: string, name = 'openai', headers = {}): Promise<number> {
   const answer = await fetch(`${gateway.url}/agents/${agent}/proxy/${name}/v1/chat/completions`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-observatory-key': AGENT_KEY },
+    headers: { 'content-type': 'application/json', 'x-observatory-key': AGENT_KEY, ...headers },
     body: JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: `I am ${agent}.` }] }),
   });
   await answer.text();
@@ -57,6 +57,26 @@ test('a vendor that fails is failing, since when and for how many agents is told
   answers(200, { id: 'c', model: 'gpt-4o-mini', choices: [] });
   expect(await ask('scout')).toBe(200);
   await expect.poll(() => healthOf('openai')).toMatchObject({ state: 'faltering', failing_since_ms: null });
+});
+
+test('an agent whose own key alone is refused does not fail the vendor of all, and is named', async () => {
+  await gateway.operator('PUT', '/v1/upstreams/shared', { base_url: `${upstream.origin}/v1` });
+  upstream.script(({ headers }, response) =>
+    headers.authorization === 'Bearer sk-bad'
+      ? respondJson(response, 401, { error: { type: 'invalid_api_key' } })
+      : respondJson(response, 200, { id: 'c', model: 'gpt-4o-mini', choices: [] }),
+  );
+  expect(await ask('scout', 'shared', { authorization: 'Bearer sk-good' })).toBe(200);
+  const refused = () => ask('lone', 'shared', { authorization: 'Bearer sk-bad' });
+  for (let sent = 0; sent < 4; sent += 1) expect(await refused()).toBe(401);
+  await expect
+    .poll(() => healthOf('shared'))
+    .toMatchObject({ state: 'faltering', call_count: 5, failed_count: 4, failed_agent_id: 'lone' });
+
+  await gateway.operator('PUT', '/v1/upstreams/shared', { api_key: 'sk-bad' });
+  for (let sent = 0; sent < 3; sent += 1) expect(await ask('lone', 'shared')).toBe(401);
+  await expect.poll(() => healthOf('shared')).toMatchObject({ state: 'failing', failed_agent_id: 'lone' });
+  await gateway.operator('DELETE', '/v1/upstreams/shared');
 });
 
 test('one that cannot be reached fails, and a call that a guard refuses says nothing of it', async () => {

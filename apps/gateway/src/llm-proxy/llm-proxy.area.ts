@@ -63,7 +63,7 @@ import { StepFeed } from './sessions/step-feed.js';
 import { tellUntoldCalls, type UntoldCallsParts } from './sessions/untold-calls.js';
 import { isError } from './steps/record.step.js';
 import { UpstreamDirectory } from './upstreams/upstream-directory.js';
-import { UpstreamHealthBoard, wasFailedByUpstream } from './upstreams/upstream-health.js';
+import { UpstreamHealthBoard, type UpstreamWait, wasFailedByUpstream } from './upstreams/upstream-health.js';
 
 export interface LlmProxyDependencies {
   clock: Clock;
@@ -281,9 +281,16 @@ export class LlmProxyArea {
       limiter_fail_open: this.#events.limiterFailureCounts(),
       redis: { configured: limits.isShared, connected: await limits.isConnected() },
       upstreams: this.#upstreamHealth
-        .list(tenantId)
+        .list(tenantId, this.#waits(tenantId))
         .filter(({ name }) => this.upstreams.find(tenantId, name) !== null),
     };
+  }
+
+  /** Calls that an upstream has and has not begun to answer. */
+  *#waits(tenantId: string): Generator<UpstreamWait> {
+    for (const call of this.#route?.running ?? [])
+      if (call.tenantId === tenantId && call.wasTakenUp && call.firstByteMs === null)
+        yield { upstream: call.upstream.name, waitedMs: call.elapsedMs() - call.heldMs };
   }
 
   /** Limits in Redis are Redis' to forget. */
@@ -416,7 +423,10 @@ export class LlmProxyArea {
     const { alerts, clock, desk, spans } = this.#parts;
     spans?.export(spansOf(call, record));
     const failed = wasFailedByUpstream(record, call);
-    if (failed !== null) this.#upstreamHealth.note({ ...record, tenantId: call.tenantId, failed });
+    if (failed !== null) {
+      const hasOwnKey = call.upstream.apiKey === null;
+      this.#upstreamHealth.note({ ...record, tenantId: call.tenantId, failed, hasOwnKey });
+    }
     const subject = subjectOf(call);
     if (call.sessionKey !== null)
       this.#sessions?.noteCall(

@@ -4,12 +4,18 @@ import { Link } from '@tanstack/react-router';
 import { TriangleAlert } from 'lucide-react';
 import { failingUpstreams, systemQuery } from '../../api';
 import { Callout } from '../../ui';
-import { failureText, shareText } from './upstream-texts';
+import { plural } from '../../ui/format';
+import { FailedShare } from './failed-share';
+import { failureText } from './upstream-texts';
+
+/** More would push the agents off a phone. */
+const SHOWN_MAX = 3;
 
 export function FailingUpstreams({ className }: { className?: string }) {
   const { data } = useQuery(systemQuery);
   const failing = data ? failingUpstreams(data.view) : [];
   if (failing.length === 0) return null;
+  const byReach = failing.toSorted((a, b) => b.failed_agent_count - a.failed_agent_count);
   return (
     <Callout
       tone="danger"
@@ -17,12 +23,16 @@ export function FailingUpstreams({ className }: { className?: string }) {
       {...(className && { className })}
     >
       <div role="status">
-        {failing.map((upstream) => (
+        {byReach.slice(0, SHOWN_MAX).map((upstream) => (
           <p key={upstream.name} className="nums [overflow-wrap:anywhere]">
-            <span className="font-semibold">{upstream.name} is failing</span>: {shareText(upstream)}
+            <span className="font-semibold">{upstream.name} is failing</span>:{' '}
+            <FailedShare upstream={upstream} />
             {upstream.last_failure ? `: ${failureText(upstream.last_failure)}` : '.'}
           </p>
         ))}
+        {failing.length > SHOWN_MAX ? (
+          <p>So are {plural(failing.length - SHOWN_MAX, 'other upstream')}.</p>
+        ) : null}
         <Link to="/system" className="font-medium underline">
           Since when, and what to do
         </Link>

@@ -7,16 +7,25 @@ const FAILING: UpstreamHealth = {
   state: 'failing',
   call_count: 1_400,
   failed_count: 1_200,
-  failed_agent_count: 1,
+  failed_agent_count: 7,
+  failed_agent_id: null,
+  waiting_count: 0,
+  waiting_since_ms: null,
   failing_since_ms: 1,
   answered_at_ms: 0,
   last_failure: { at_ms: 2, status: 503, detail: 'overloaded_error' },
 };
 
 test('how much of it fails', () => {
-  expect(shareText(FAILING)).toBe('1,200 of 1,400 calls failed in 5 min, of 1 agent');
+  expect(shareText(FAILING)).toBe('1,200 of 1,400 calls failed in 5 min, of 7 agents');
+  expect(shareText({ ...FAILING, failed_agent_count: 1, failed_agent_id: 'scout' })).toBe(
+    '1,200 of 1,400 calls failed in 5 min, all of agent',
+  );
   expect(shareText({ ...FAILING, call_count: 1, failed_count: 0 })).toBe('1 call in 5 min, none failed');
-  expect(shareText({ ...FAILING, call_count: 0, failed_count: 0 })).toBe('No call in 5 min');
+  expect(shareText({ ...FAILING, call_count: 0, failed_count: 0 })).toBe('No call ended in 5 min');
+  expect(shareText({ ...FAILING, call_count: 0, failed_count: 0, waiting_count: 4 })).toBe(
+    'No call ended in 5 min, 4 calls without an answer for 30 s or longer',
+  );
 });
 
 test('what the latest failed call got', () => {
@@ -38,6 +47,22 @@ test.each([
   expect(upstreamAdvice({ ...FAILING, state: 'faltering', last_failure })).toContain(words);
   expect(upstreamAdvice({ ...FAILING, state: 'serving', last_failure })).toBeNull();
   expect(upstreamAdvice({ ...FAILING, state: 'idle', last_failure })).toBeNull();
+});
+
+test.each([
+  [401, 'the agent’s own key'],
+  [403, 'the agent’s own key'],
+  [429, 'slow the agent down'],
+])('%i of one agent alone, while others are answered, is that agent’s to mend', (status, words) => {
+  const last_failure = { at_ms: 0, status, detail: null };
+  const alone: UpstreamHealth = { ...FAILING, failed_agent_count: 1, failed_agent_id: 'scout', last_failure };
+  expect(upstreamAdvice({ ...alone, state: 'faltering' })).toContain(words);
+  expect(upstreamAdvice({ ...alone, call_count: 9, failed_count: 9 })).not.toContain(words);
+});
+
+test('one that takes calls and is silent may be slow', () => {
+  const silent: UpstreamHealth = { ...FAILING, state: 'faltering', failed_count: 0, waiting_count: 3 };
+  expect(upstreamAdvice({ ...silent, last_failure: null })).toContain('does not answer');
 });
 
 test('the worst comes first', () => {

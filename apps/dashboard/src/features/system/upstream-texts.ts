@@ -10,11 +10,20 @@ export const UPSTREAM_STATES: Record<UpstreamHealth['state'], { label: string; t
   idle: { label: 'No calls', tone: 'neutral', rank: 3 },
 };
 
-/** "12 of 14 calls failed in 5 min, of 7 agents" */
-export function shareText({ call_count, failed_count, failed_agent_count }: UpstreamHealth): string {
-  if (call_count === 0) return 'No call in 5 min';
-  if (failed_count === 0) return `${plural(call_count, 'call')} in 5 min, none failed`;
-  return `${formatCount(failed_count)} of ${plural(call_count, 'call')} failed in 5 min, of ${plural(failed_agent_count, 'agent')}`;
+/** "12 of 14 calls failed in 5 min, of 7 agents"; where it is one agent alone, whose name is to follow: "..., all of agent" */
+export function shareText({
+  call_count,
+  failed_count,
+  failed_agent_count,
+  failed_agent_id,
+  waiting_count,
+}: UpstreamHealth): string {
+  const waiting =
+    waiting_count === 0 ? '' : `, ${plural(waiting_count, 'call')} without an answer for 30 s or longer`;
+  if (call_count === 0) return `No call ended in 5 min${waiting}`;
+  if (failed_count === 0) return `${plural(call_count, 'call')} in 5 min, none failed${waiting}`;
+  const whose = failed_agent_id === null ? `of ${plural(failed_agent_count, 'agent')}` : 'all of agent';
+  return `${formatCount(failed_count)} of ${plural(call_count, 'call')} failed in 5 min${waiting}, ${whose}`;
 }
 
 /** "503. The vendor's error: overloaded_error.": what the latest failed call got, in sentences. */
@@ -25,16 +34,32 @@ export function failureText({ status, detail }: NonNullable<UpstreamHealth['last
 }
 
 /** Whose it is to mend; null: nothing is to be done. */
-export function upstreamAdvice({ state, last_failure }: UpstreamHealth): string | null {
-  if (last_failure === null || (state !== 'failing' && state !== 'faltering')) return null;
-  switch (last_failure.status) {
+export function upstreamAdvice({
+  state,
+  call_count,
+  failed_count,
+  failed_agent_id,
+  waiting_count,
+  last_failure,
+}: UpstreamHealth): string | null {
+  if (state !== 'failing' && state !== 'faltering') return null;
+  if (waiting_count > failed_count)
+    return 'It takes calls and does not answer. A slow model may need so long; else look at the vendor’s status page.';
+  const isOneOfMany = failed_agent_id !== null && failed_count < call_count;
+  switch (last_failure?.status) {
+    case undefined:
+      return null;
     case 401:
     case 403:
-      return 'It refuses the key. Look at the one in Settings, Upstreams, or at the agents’ own.';
+      return isOneOfMany
+        ? 'It refuses the key of this agent, and answers others: look at the agent’s own key.'
+        : 'It refuses the key. Look at the one in Settings, Upstreams, or at the agents’ own.';
     case 402:
       return 'It wants money: look at the account there.';
     case 429:
-      return 'It is asked more often than it allows, or the account’s quota is used up: slow agents down by their policies, or raise the limit there.';
+      return isOneOfMany
+        ? 'It is asked more often by this agent than it allows, and answers others: slow the agent down by its policy.'
+        : 'It is asked more often than it allows, or the account’s quota is used up: slow agents down by their policies, or raise the limit there.';
     default:
       return 'Calls are not tried again here: agents see these errors. Look at the vendor’s status page; pausing their sessions keeps agents waiting instead.';
   }

@@ -2,7 +2,8 @@
 import { Link } from '@tanstack/react-router';
 import type { UpstreamHealth } from '#contracts';
 import { Badge, Panel, RelativeTime } from '../../ui';
-import { byUrgency, failureText, shareText, UPSTREAM_STATES, upstreamAdvice } from './upstream-texts';
+import { FailedShare } from './failed-share';
+import { byUrgency, failureText, UPSTREAM_STATES, upstreamAdvice } from './upstream-texts';
 
 export function UpstreamsPanel({ upstreams }: { upstreams: readonly UpstreamHealth[] }) {
   return (
@@ -39,10 +40,10 @@ function UpstreamRow({ upstream }: { upstream: UpstreamHealth }) {
         <span className="font-medium [overflow-wrap:anywhere]">{name}</span>
         <Badge tone={tone}>{label}</Badge>
         <span className="nums text-muted">
-          {shareText(upstream)}
+          <FailedShare upstream={upstream} />
           {state === 'failing' && failing_since_ms !== null ? (
             <>
-              , since <RelativeTime atMs={failing_since_ms} short className="nums font-medium text-danger" />
+              , for <RelativeTime atMs={failing_since_ms} short className="nums font-medium text-danger" />
             </>
           ) : null}
         </span>

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { FakeClock } from '#testing';
-import { UpstreamHealthBoard, wasFailedByUpstream } from './upstream-health.js';
+import { UpstreamHealthBoard, type UpstreamWait, wasFailedByUpstream } from './upstream-health.js';
 
 const CALL = { decision: 'forwarded', status: 200, first_byte_ms: 5, duration_ms: 9, held_ms: 0 } as const;
 const TAKEN_UP = { wasTakenUp: true, wasShutDown: false };
@@ -47,17 +47,26 @@ describe('the health of an upstream', () => {
   const open = () => {
     const clock = new FakeClock();
     const board = new UpstreamHealthBoard(clock);
-    const note = (failed: boolean, agent_id = 'scout', tenantId = 'acme', upstream = 'openai') =>
+    const note = (
+      failed: boolean,
+      agent_id = 'scout',
+      tenantId = 'acme',
+      upstream = 'openai',
+      { status = 503, hasOwnKey = false } = {},
+    ) =>
       board.note({
         tenantId,
         upstream,
         agent_id,
         failed,
-        status: failed ? 503 : 200,
+        hasOwnKey,
+        status: failed ? status : 200,
         detail: failed ? 'overloaded' : null,
       });
-    const health = () => board.list('acme')[0];
-    return { clock, board, note, health };
+    const refuses = (agent_id: string, status = 401, hasOwnKey = true) =>
+      note(true, agent_id, 'acme', 'openai', { status, hasOwnKey });
+    const health = (waits: UpstreamWait[] = []) => board.list('acme', waits)[0];
+    return { clock, board, note, refuses, health };
   };
 
   test('it fails from the third failure in a row, since the first of them, and serves again with one answer', () => {
@@ -76,12 +85,78 @@ describe('the health of an upstream', () => {
       call_count: 100,
       failed_count: 3,
       failed_agent_count: 2,
+      failed_agent_id: null,
+      waiting_count: 0,
+      waiting_since_ms: null,
       failing_since_ms: sinceMs,
       answered_at_ms: sinceMs - 1_000,
       last_failure: { at_ms: sinceMs + 1_000, status: 503, detail: 'overloaded' },
     });
     note(false);
     expect(health()).toMatchObject({ state: 'serving', failing_since_ms: null, failed_count: 3 });
+  });
+
+  test.each([401, 402, 403, 429])(
+    'whose own key alone is refused with %i fails for itself, and is named, while others are answered',
+    (status) => {
+      const { clock, note, refuses, health } = open();
+      note(false, 'scout');
+      note(false, 'lone');
+      for (let sent = 0; sent < 9; sent += 1) refuses('lone', status);
+      expect(health()).toMatchObject({ state: 'faltering', failed_agent_id: 'lone', failed_count: 9 });
+      note(false, 'scout');
+      for (let sent = 0; sent < 9; sent += 1) refuses('lone', status);
+      expect(health()).toMatchObject({ state: 'faltering', failed_agent_id: 'lone' });
+      for (const agent of ['writer', 'lone', 'writer']) refuses(agent, status);
+      expect(health()).toMatchObject({ state: 'failing', failed_agent_id: null, failed_agent_count: 2 });
+
+      note(false, 'scout');
+      clock.advance(5 * 60_000);
+      for (let sent = 0; sent < 3; sent += 1) refuses('lone', status);
+      expect(health()).toMatchObject({ state: 'failing', failed_agent_id: 'lone' });
+    },
+  );
+
+  test('a key that all share, and an error that is no matter of keys, fail the upstream by one agent alone', () => {
+    for (const [status, hasOwnKey] of [
+      [401, false],
+      [503, true],
+    ] as const) {
+      const { note, refuses, health } = open();
+      note(false, 'scout');
+      for (let sent = 0; sent < 3; sent += 1) refuses('lone', status, hasOwnKey);
+      expect(health()).toMatchObject({ state: 'failing', failed_agent_id: 'lone' });
+    }
+  });
+
+  test('one that answers now and then, and fails eight of ten, fails all the while', () => {
+    const { clock, note, health } = open();
+    const sinceMs = clock.nowMs() + 5_000;
+    for (let sent = 0; sent < 40; sent += 1) {
+      note(sent % 5 !== 4);
+      clock.advance(1_000);
+      if (sent >= 9) expect(health()).toMatchObject({ state: 'failing', failing_since_ms: sinceMs });
+    }
+    for (let sent = 0; sent < 2; sent += 1) note(false);
+    expect(health()).toMatchObject({ state: 'faltering', failing_since_ms: null });
+  });
+
+  test('one that keeps three calls waiting for 30 s, and has answered none since, falters before any of them ends', () => {
+    const { clock, note, health } = open();
+    const waits = (...waitedMs: number[]) => waitedMs.map((ms) => ({ upstream: 'openai', waitedMs: ms }));
+    expect(health(waits(29_999, 29_999, 29_999))).toBeUndefined();
+    expect(health(waits(30_000, 90_000))).toMatchObject({
+      state: 'idle',
+      waiting_count: 2,
+      waiting_since_ms: clock.nowMs() - 90_000,
+    });
+    expect(health(waits(30_000, 90_000, 30_000))).toMatchObject({ state: 'faltering', waiting_count: 3 });
+    note(false);
+    expect(health(waits(30_000, 90_000, 30_000))).toMatchObject({ state: 'serving', waiting_count: 3 });
+    clock.advance(60_000);
+    expect(health(waits(30_000, 59_999, 30_000))).toMatchObject({ state: 'faltering' });
+    for (let sent = 0; sent < 3; sent += 1) note(true);
+    expect(health(waits(30_000, 30_000, 30_000))).toMatchObject({ state: 'failing' });
   });
 
   test('it falters where it fails a tenth of the last five minutes, three at least', () => {
@@ -124,8 +199,8 @@ describe('the health of an upstream', () => {
     note(true, 'scout', 'acme', 'openai');
     note(false, 'scout', 'acme', 'anthropic');
     note(true, 'spy', 'rival', 'openai');
-    expect(board.list('acme').map(({ name }) => name)).toEqual(['anthropic', 'openai']);
-    expect(board.list('acme')[1]).toMatchObject({ call_count: 1, failed_agent_count: 1 });
-    expect(board.list('nobody')).toEqual([]);
+    expect(board.list('acme', []).map(({ name }) => name)).toEqual(['anthropic', 'openai']);
+    expect(board.list('acme', [])[1]).toMatchObject({ call_count: 1, failed_agent_count: 1 });
+    expect(board.list('nobody', [])).toEqual([]);
   });
 });
