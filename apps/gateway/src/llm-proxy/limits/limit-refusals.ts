@@ -1,6 +1,7 @@
 /** What a call is told that a limit of its agent's policy, or a cap of its session, does not let through. */
 import type { AgentPolicy, WindowState } from '#contracts';
 import type { LimitName, SessionCap } from '#domain/policy';
+import { MINUTE_MS } from '#kernel';
 import type { Verdict } from '../proxy-call.js';
 import { policyRefusal } from './policy-refusal.js';
 
@@ -30,11 +31,19 @@ const LIMIT_TEXTS: Record<LimitName, string> = {
 const BOUND_IT =
   'It may fit if it asks for fewer output tokens (max_tokens, or what your API calls it); an operator can raise the limit.';
 
-/** @param retryAfterMs null: no waiting helps */
+/** "2026-11-29 00:00 UTC": read later, and by people elsewhere; never too early. */
+const utcMinute = (ms: number): string =>
+  `${new Date(Math.ceil(ms / MINUTE_MS) * MINUTE_MS).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+
+/**
+ * @param retryAfterMs null: no waiting helps
+ * @param nowMs epoch
+ */
 export function limited(
   name: LimitName,
   retryAfterMs: number | null,
   { used, limit }: Pick<WindowState, 'used' | 'limit'>,
+  nowMs: number,
 ): Verdict {
   const text = LIMIT_TEXTS[name];
   if (name === 'requests_per_minute' || name === 'tokens_per_minute')
@@ -50,7 +59,7 @@ export function limited(
     'over_budget',
     'budget_exceeded',
     used >= limit
-      ? `This agent has used up ${text}. It may call again when that begins anew, or once an operator raises it.`
+      ? `This agent has used up ${text}. It may call again ${retryAfterMs === null ? '' : `from ${utcMinute(nowMs + retryAfterMs)}, or `}once an operator raises it.`
       : `This call may cost more than is left of ${text}. ${BOUND_IT}`,
     retryAfterMs,
   );

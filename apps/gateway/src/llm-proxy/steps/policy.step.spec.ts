@@ -438,7 +438,7 @@ test('a call that is refused for what it may take is not told that all is used u
   expect(refusal({ budget_day_usd: 0.000_1 })).toContain('if it asks for fewer output tokens');
   expect(refusal({ budget_day_usd: 0.01 }, 9_999)).toContain('may cost more than is left');
   expect(refusal({ budget_day_usd: 0.01 }, 10_000)).toBe(
-    'This agent has used up the budget of a day. It may call again when that begins anew, or once an operator raises it.',
+    'This agent has used up the budget of a day. It may call again from 2026-02-01 00:00 UTC, or once an operator raises it.',
   );
 });
 

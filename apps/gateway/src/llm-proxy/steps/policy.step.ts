@@ -218,7 +218,8 @@ function apply(
   const { name } = windows[decision.refusedBy] as NamedWindow;
   const period = BUDGET_PERIODS[name];
   if (period !== undefined) onOverBudget(call, period);
-  return limited(name, decision.retryAfterMs, decision.windows[decision.refusedBy] as WindowState);
+  const state = decision.windows[decision.refusedBy] as WindowState;
+  return limited(name, decision.retryAfterMs, state, taken.nowMs);
 }
 
 /** Limits count what text in the standard tier costs where nobody knows the call's own price: a burst must not overrun them. */
