@@ -1,6 +1,7 @@
 /** Two administrators at the same thing: a form sends what was typed in it, and not what the other has changed since it was opened. */
 import { expect, test } from 'vitest';
 import { gateway, startOneGateway } from '../integration/start-one-gateway.js';
+import { checkPage } from './check-page.js';
 import { browser, launchOneBrowser } from './launch-one-browser.js';
 import { openAs } from './log-in.js';
 
@@ -41,4 +42,35 @@ test('who edits an upstream that somebody else has deleted meanwhile is told', a
   await page.getByText('Not saved:').waitFor();
   const { body } = await gateway.operator('GET', '/v1/upstreams');
   expect(body.items.map(({ name }: { name: string }) => name)).not.toContain('local-llm');
+});
+
+test('an open form says what somebody else did to its thing, and a channel added meanwhile stays', async () => {
+  const channel = async (name: string): Promise<string> => {
+    const body = { kind: 'webhook', name, url: 'https://hooks.example.org/x' };
+    return (await gateway.operator('POST', '/v1/alert-channels', body)).body.channel.channel_id;
+  };
+  const [first, second] = [await channel('first'), await channel('second')];
+  const { body: rule } = await gateway.operator('POST', '/v1/alert-rules', {
+    name: 'Nights',
+    type: 'budget',
+  });
+  const path = `/v1/alert-rules/${rule.rule_id}`;
+  const page = await openAs(browser, gateway, 'ana', '/alerts?tab=rules');
+  const open = () => page.getByRole('button', { name: 'Edit Nights' }).click();
+  await open();
+  await page.getByLabel('first').check();
+  await gateway.operator('PATCH', path, { channel_ids: [second] });
+  await page.getByText('This rule was changed by tester while this form was open.').waitFor();
+  await checkPage(page, 'two-at-once-changed');
+  await page.getByTestId('rule-save').click();
+  await page.getByTestId('rule-save').waitFor({ state: 'detached' });
+  const { body: rules } = await gateway.operator('GET', '/v1/alert-rules');
+  const channelIds = rules.items.find(
+    ({ rule_id }: { rule_id: string }) => rule_id === rule.rule_id,
+  ).channel_ids;
+  expect(channelIds).toEqual([second, first]);
+
+  await open();
+  await gateway.operator('DELETE', path);
+  await page.getByText('This rule was deleted meanwhile').waitFor();
 });

@@ -26,6 +26,9 @@ export const RULE_WINDOW_S_DEFAULT = { error_rate: 300, agent_silent: 600, seman
 const seconds = (name: keyof typeof RULE_SECONDS_MIN) =>
   z.number().int().min(RULE_SECONDS_MIN[name]).max(RULE_SECONDS_MAX);
 
+export const RULE_CHANNELS_MAX = 20;
+const channelIds = z.array(z.string().min(1).max(100)).max(RULE_CHANNELS_MAX);
+
 const ruleFields = {
   name: displayNameSchema,
   type: z.enum(ALERT_TYPES),
@@ -50,7 +53,7 @@ const ruleFields = {
   notify_recovery: z.boolean(),
   /** Epoch ms; until then it fires silently. */
   muted_until_ms: z.number().int().nonnegative().nullable(),
-  channel_ids: z.array(z.string().min(1).max(100)).max(20),
+  channel_ids: channelIds,
 };
 
 export const alertRuleSchema = z.object({
@@ -78,7 +81,16 @@ export const alertRuleBodySchema = z.strictObject({
   muted_until_ms: ruleFields.muted_until_ms.default(null),
   channel_ids: ruleFields.channel_ids.default([]),
 });
-export const alertRulePatchSchema = z.strictObject(ruleFields).omit({ type: true }).partial();
+export const alertRulePatchSchema = z
+  .strictObject({
+    ...ruleFields,
+    /** Of the list as it is by then, so that two who each add a channel both do; after `channel_ids`, where that is given too. */
+    add_channel_ids: channelIds,
+    remove_channel_ids: channelIds,
+  })
+  .omit({ type: true })
+  .partial();
+export type AlertRulePatch = z.infer<typeof alertRulePatchSchema>;
 
 const httpUrl = z.url({ protocol: /^https?$/ }).max(2_000);
 

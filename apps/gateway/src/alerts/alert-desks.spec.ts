@@ -306,6 +306,25 @@ describe('a channel', () => {
     expect(sent).toHaveLength(1);
   });
 
+  it('is added to a rule, or taken from it, as the rule is by then: of two who each add one, none loses', async () => {
+    const { area, store } = await startAlerts();
+    const add = async () => (await area.channels.create(ADMIN, WEBHOOK)).channel.channel_id;
+    const [first, second, third] = [await add(), await add(), await add()];
+    const change = (patch: object) => area.rules.update(ADMIN, 'default_kill_switch', patch);
+    await change({ channel_ids: [first] });
+    await Promise.all([change({ add_channel_ids: [second] }), change({ add_channel_ids: [third, first] })]);
+    expect(area.rules.list('default')[0]?.channel_ids).toEqual([first, second, third]);
+    expect(store.audited.at(-1)?.detail).toMatchObject({
+      before: { channel_ids: [first, second] },
+      after: { channel_ids: [first, second, third] },
+    });
+    await change({ remove_channel_ids: [first, 'gone'] });
+    expect(area.rules.list('default')[0]?.channel_ids).toEqual([second, third]);
+    await expect(change({ add_channel_ids: ['gone'] })).rejects.toMatchObject({
+      extra: { fields: ['channel_ids'] },
+    });
+  });
+
   it('is taken out of the rules when it is removed', async () => {
     const { area, time, sent } = await startAlerts();
     const { channel } = await area.channels.create(ADMIN, WEBHOOK);

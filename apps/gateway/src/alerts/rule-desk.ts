@@ -2,10 +2,11 @@
 import type { z } from 'zod';
 import {
   type AlertRule,
+  type AlertRulePatch,
   type alertRuleBodySchema,
-  type alertRulePatchSchema,
   ObservatoryError,
   type OperatorPrincipal,
+  RULE_CHANNELS_MAX,
   repeatedNames,
 } from '#contracts';
 import type { RuleSettings } from '#domain/alerts';
@@ -34,6 +35,19 @@ const CALL_COUNTING_RULES_MAX = 10;
 
 const countsCallsOfAll = ({ type, agent_id, enabled }: RuleSettings): boolean =>
   type === 'error_rate' && agent_id === null && enabled;
+
+/** @throws ObservatoryError invalid_fields for more channels than a rule can have */
+function withChannels(
+  { add_channel_ids: added, remove_channel_ids: removed, ...patch }: AlertRulePatch,
+  before: RuleSettings,
+): Partial<RuleSettings> {
+  if (added === undefined && removed === undefined) return patch;
+  const all = new Set([...(patch.channel_ids ?? before.channel_ids), ...(added ?? [])]);
+  const channel_ids = [...all].filter((id) => !removed?.includes(id));
+  if (channel_ids.length <= RULE_CHANNELS_MAX) return { ...patch, channel_ids };
+  const detail = `channel_ids: a rule has at most ${RULE_CHANNELS_MAX} channels.`;
+  throw new ObservatoryError('invalid_fields', detail, { fields: ['channel_ids'] });
+}
 
 export class RuleDesk {
   readonly #parts: RuleDeskParts;
@@ -71,15 +85,12 @@ export class RuleDesk {
    * A change of nothing writes nothing.
    * @throws ObservatoryError alert_rule_not_found; invalid_fields for a channel that is not there
    */
-  update(
-    by: OperatorPrincipal,
-    ruleId: string,
-    patch: z.infer<typeof alertRulePatchSchema>,
-  ): Promise<AlertRule> {
+  update(by: OperatorPrincipal, ruleId: string, patch: AlertRulePatch): Promise<AlertRule> {
     return this.#parts.changes.run(by.tenant_id, async () => {
       const before = this.#required(by.tenant_id, ruleId);
-      if (patch.channel_ids !== undefined) this.#requireChannels(by.tenant_id, patch.channel_ids);
-      const after = changesOf(patch, before);
+      const given = withChannels(patch, before);
+      if (given.channel_ids !== undefined) this.#requireChannels(by.tenant_id, given.channel_ids);
+      const after = changesOf(given, before);
       const names = Object.keys(after) as (keyof RuleSettings)[];
       if (names.length === 0) return this.#shown(by.tenant_id, before);
       const was = Object.fromEntries(names.map((name) => [name, before[name]]));

@@ -36,12 +36,14 @@ const FIELDS = [
 interface ChannelDialogProps {
   /** Null: a new one. */
   channel: AlertChannel | null;
+  /** What somebody else did to it since; null: nothing. */
+  meanwhile: string | null;
   onClose: () => void;
   /** A secret that the gateway made, to be shown once. */
   onSecret: (secret: string) => void;
 }
 
-export function ChannelDialog({ channel, onClose, onSecret }: ChannelDialogProps) {
+export function ChannelDialog({ channel, meanwhile, onClose, onSecret }: ChannelDialogProps) {
   const form = useDialogForm({
     purpose: `alert channel ${channel?.channel_id ?? 'new'}`,
     secrets: ['url', 'secret', 'smtpPassword'],
@@ -63,6 +65,7 @@ export function ChannelDialog({ channel, onClose, onSecret }: ChannelDialogProps
   return (
     <DialogForm
       form={form}
+      meanwhile={meanwhile}
       title={channel ? 'Edit channel' : 'New channel'}
       description={
         channel

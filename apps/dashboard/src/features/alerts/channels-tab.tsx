@@ -6,6 +6,7 @@ import type { AlertChannel, ChannelTest } from '#contracts';
 import { api, CHANNELS_KEY, systemQuery, useDenial } from '../../api';
 import { useDraft } from '../../app/use-draft';
 import { Badge, Button, Callout, formatDuration, formatExact, useNow } from '../../ui';
+import { meanwhileText } from '../dialog-form/meanwhile';
 import { OneTimeSecret } from '../settings/one-time-secret';
 import { ChannelDialog } from './channel-dialog';
 import { KIND_LABELS } from './channel-form';
@@ -58,6 +59,13 @@ export function ChannelsTab({ namedId }: { namedId: string | undefined }) {
       {edited === null ? null : (
         <ChannelDialog
           channel={edited === 'new' ? null : edited}
+          meanwhile={meanwhileText({
+            opened: edited === 'new' ? null : edited,
+            things: data,
+            isSame: (one, other) => one.channel_id === other.channel_id,
+            formOf: ({ name, target, allow_private }) => [name, target, allow_private],
+            noun: 'channel',
+          })}
           onClose={() => setEdited(null)}
           onSecret={setSecret}
         />

@@ -31,11 +31,13 @@ const FIELDS = ['name', 'agent_id', 'threshold', 'window_s', 'cooldown_s', 'repe
 interface RuleDialogProps {
   /** Null: a new one. */
   rule: AlertRule | null;
+  /** What somebody else did to it since; null: nothing. */
+  meanwhile: string | null;
   channels: readonly AlertChannel[];
   onClose: () => void;
 }
 
-export function RuleDialog({ rule, channels, onClose }: RuleDialogProps) {
+export function RuleDialog({ rule, meanwhile, channels, onClose }: RuleDialogProps) {
   const form = useDialogForm({
     purpose: `alert rule ${rule?.rule_id ?? 'new'}`,
     initial: () =>
@@ -59,6 +61,7 @@ export function RuleDialog({ rule, channels, onClose }: RuleDialogProps) {
   return (
     <DialogForm
       form={form}
+      meanwhile={meanwhile}
       title={rule ? 'Edit rule' : 'New rule'}
       saveLabel={rule ? 'Save rule' : 'Create rule'}
       testId="rule-save"

@@ -30,7 +30,8 @@ describe('the form of an alert rule', () => {
     expect(
       toRulePatch({ ...draftOfRule(rule), channelIds: ['ch-2'], repeatMinutes: '5' }, rule).body,
     ).toEqual({
-      channel_ids: ['ch-2'],
+      add_channel_ids: ['ch-2'],
+      remove_channel_ids: ['ch-1'],
       repeat_s: 300,
     });
   });
@@ -69,7 +70,7 @@ describe('the form of an alert rule', () => {
     for (const type of ALERT_TYPES) {
       const rule = { ...toRuleBody(newRule(type, [])).body, ...open } as AlertRule;
       expect(toRulePatch({ ...draftOfRule(rule), channelIds: ['ch-1'] }, rule), type).toEqual({
-        body: { channel_ids: ['ch-1'] },
+        body: { add_channel_ids: ['ch-1'] },
         errors: {},
       });
     }

@@ -1,6 +1,7 @@
 /** Alert rules as people write them: percent and minutes instead of shares and seconds. Pure. */
 import {
   type AlertRule,
+  type AlertRulePatch,
   type AlertType,
   RULE_SECONDS_MAX,
   RULE_SECONDS_MIN,
@@ -154,13 +155,25 @@ export function toRuleBody(draft: RuleDraft): { body: RuleBody; errors: Record<s
 export function toRulePatch(
   draft: RuleDraft,
   rule: AlertRule,
-): { body: Partial<RuleBody>; errors: Record<string, string> } {
-  const { body, errors } = toRuleBody(draft);
+): { body: AlertRulePatch; errors: Record<string, string> } {
+  const {
+    body: { channel_ids: channelIds, ...body },
+    errors,
+  } = toRuleBody(draft);
   const asOpened: Record<string, unknown> = toRuleBody(draftOfRule(rule)).body;
   const changed = Object.entries(body).filter(
     ([name, value]) => JSON.stringify(value) !== JSON.stringify(asOpened[name]),
   );
-  return { body: Object.fromEntries(changed), errors };
+  const added = channelIds.filter((id) => !rule.channel_ids.includes(id));
+  const removed = rule.channel_ids.filter((id) => !channelIds.includes(id));
+  return {
+    body: {
+      ...Object.fromEntries(changed),
+      ...(added.length > 0 && { add_channel_ids: added }),
+      ...(removed.length > 0 && { remove_channel_ids: removed }),
+    },
+    errors,
+  };
 }
 
 /** "5 min", "2 h", "3 d". */

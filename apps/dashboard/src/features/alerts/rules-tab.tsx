@@ -7,11 +7,12 @@ import type { AlertChannel, AlertRule } from '#contracts';
 import { api, isChannelFailing, useDenial } from '../../api';
 import { useDraft } from '../../app/use-draft';
 import { Badge, formatCount, plural, RelativeTime, Switch } from '../../ui';
+import { meanwhileText } from '../dialog-form/meanwhile';
 import { EditableList } from './editable-list';
 import { MuteMenu, MuteNote } from './mute-menu';
 import { RowActions } from './row-actions';
 import { RuleDialog } from './rule-dialog';
-import { describeRule, spanText } from './rule-form';
+import { describeRule, draftOfRule, spanText } from './rule-form';
 import { RULES_KEY, useChannels, useRules } from './use-alerts';
 
 /** A rule can fire for every agent there is. */
@@ -47,6 +48,13 @@ export function RulesTab({ namedId }: { namedId: string | undefined }) {
       {edited === null || channelsArePending ? null : (
         <RuleDialog
           rule={edited === 'new' ? null : edited}
+          meanwhile={meanwhileText({
+            opened: edited === 'new' ? null : edited,
+            things: rules.data,
+            isSame: (one, other) => one.rule_id === other.rule_id,
+            formOf: draftOfRule,
+            noun: 'rule',
+          })}
           channels={channels}
           onClose={() => setEdited(null)}
         />

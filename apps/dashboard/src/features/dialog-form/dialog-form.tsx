@@ -6,6 +6,8 @@ import type { DialogFormState } from './use-dialog-form';
 interface DialogFormProps {
   form: Pick<DialogFormState<object>, 'problems' | 'refusal' | 'isSaving' | 'submit' | 'close'>;
   title: string;
+  /** What somebody else did to the thing since the dialog was opened; null: nothing. */
+  meanwhile: string | null;
   description?: string | undefined;
   saveLabel: string;
   /** Of the button that saves. */
@@ -14,12 +16,24 @@ interface DialogFormProps {
   children: ReactNode;
 }
 
-export function DialogForm({ form, title, description, saveLabel, testId, children }: DialogFormProps) {
+export function DialogForm({
+  form,
+  title,
+  meanwhile,
+  description,
+  saveLabel,
+  testId,
+  children,
+}: DialogFormProps) {
   const { problems, refusal, isSaving, submit, close } = form;
   const element = useFocusFirstError(problems);
   return (
     <Dialog open onOpenChange={(open) => open || close()} title={title} description={description}>
       <form ref={element} onSubmit={submit} noValidate autoComplete="off" className="flex flex-col gap-3">
+        {/* Its own change is no news. */}
+        <div role="status" className="empty:hidden">
+          {meanwhile && !isSaving ? <Callout tone="warning">{meanwhile}</Callout> : null}
+        </div>
         {children}
         {refusal ? (
           <Callout tone="danger" alert>

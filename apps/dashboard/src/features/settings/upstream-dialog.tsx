@@ -19,12 +19,14 @@ interface UpstreamDraft {
 interface UpstreamDialogProps {
   /** Null: a new one. */
   upstream: Upstream | null;
+  /** What somebody else did to it since; null: nothing. */
+  meanwhile: string | null;
   /** A new one of such a name would replace what is there. */
   takenNames: readonly string[];
   onClose: () => void;
 }
 
-export function UpstreamDialog({ upstream, takenNames, onClose }: UpstreamDialogProps) {
+export function UpstreamDialog({ upstream, meanwhile, takenNames, onClose }: UpstreamDialogProps) {
   const form = useDialogForm({
     purpose: `upstream ${upstream?.name ?? ''}`,
     secrets: ['key'],
@@ -50,6 +52,7 @@ export function UpstreamDialog({ upstream, takenNames, onClose }: UpstreamDialog
   return (
     <DialogForm
       form={form}
+      meanwhile={meanwhile}
       title={upstream ? `Edit ${upstream.name}` : 'Add upstream'}
       saveLabel="Save upstream"
       testId="upstream-save"

@@ -6,8 +6,11 @@ import type { Upstream } from '#contracts';
 import { api, useDenial } from '../../api';
 import { useDraft } from '../../app/use-draft';
 import { Address, Badge, Button, Callout, ConfirmDialog, CopyButton, Panel, Skeleton } from '../../ui';
+import { meanwhileText } from '../dialog-form/meanwhile';
 import { UpstreamDialog } from './upstream-dialog';
 import { envName, KIND_LABELS, proxyPathOf, UPSTREAMS_KEY, upstreamPath } from './upstream-names';
+
+const REFRESH_MS = 15_000;
 
 export function UpstreamsSection() {
   const denial = useDenial('configure');
@@ -16,6 +19,7 @@ export function UpstreamsSection() {
     queryKey: UPSTREAMS_KEY,
     queryFn: async () => (await api.get<{ items: Upstream[] }>('/v1/upstreams')).items,
     staleTime: 0,
+    refetchInterval: REFRESH_MS,
     refetchOnWindowFocus: true,
   });
   return (
@@ -49,6 +53,13 @@ export function UpstreamsSection() {
       {edited === null ? null : (
         <UpstreamDialog
           upstream={edited === 'new' ? null : edited}
+          meanwhile={meanwhileText({
+            opened: edited === 'new' ? null : edited,
+            things: data,
+            isSame: (one, other) => one.name === other.name,
+            formOf: (upstream) => upstream,
+            noun: 'upstream',
+          })}
           takenNames={(data ?? []).map(({ name }) => name)}
           onClose={() => setEdited(null)}
         />
