@@ -11,11 +11,19 @@ import {
 
 describe('a pause that nobody ends', () => {
   it('says what becomes of the session, where that is known', () => {
-    expect(expiryText(3, 'resume')).toBe(
+    expect(expiryText(125_000, 'resume')).toBe(
       'Unless you act, the pause expires in 3 min and the session goes on.',
     );
-    expect(expiryText(3, 'terminate')).toContain('the session is terminated');
-    expect(expiryText(3)).toBe('The pause expires in 3 min unless you act.');
+    expect(expiryText(125_000, 'terminate')).toContain('the session is terminated');
+    expect(expiryText(125_000)).toBe('The pause expires in 3 min unless you act.');
+  });
+
+  it('counts seconds in its last minute, when they are what decides', () => {
+    expect(expiryText(60_001)).toContain('in 2 min');
+    expect(expiryText(60_000)).toContain('in 60 s');
+    expect(expiryText(59_001)).toContain('in 60 s');
+    expect(expiryText(1)).toContain('in 1 s');
+    expect(expiryText(-1)).toContain('in 0 s');
   });
 });
 

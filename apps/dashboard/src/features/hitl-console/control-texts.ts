@@ -9,6 +9,7 @@ import {
   type SessionView,
   SYSTEM_OPERATOR,
 } from '#contracts';
+import { MINUTE_MS } from '#kernel/duration';
 
 export const MODE_LABELS: Record<ControlMode, string> = {
   enforced: 'Enforced',
@@ -78,11 +79,16 @@ const EXPIRY_TEXTS: Record<ExpiryAction, string> = {
   terminate: 'the session is terminated',
 };
 
-/** What happens if nobody acts; without an action, only when. */
-export const expiryText = (minutes: number, action?: ExpiryAction): string =>
-  action === undefined
-    ? `The pause expires in ${minutes} min unless you act.`
-    : `Unless you act, the pause expires in ${minutes} min and ${EXPIRY_TEXTS[action]}.`;
+/** What happens if nobody acts; without an action, only when: to the minute, and to the second in the last. */
+export function expiryText(leftMs: number, action?: ExpiryAction): string {
+  const left =
+    leftMs > MINUTE_MS
+      ? `${Math.ceil(leftMs / MINUTE_MS)} min`
+      : `${Math.max(0, Math.ceil(leftMs / 1_000))} s`;
+  return action === undefined
+    ? `The pause expires in ${left} unless you act.`
+    : `Unless you act, the pause expires in ${left} and ${EXPIRY_TEXTS[action]}.`;
+}
 
 /** A termination has a reason; of one that was given none, its agent reads this. */
 export const TERMINATED_WITHOUT_REASON = 'Terminated by an operator';

@@ -9,9 +9,8 @@ export function ExpiryNote({ control }: { control: ControlView }) {
   const isAwaited = control.expires_at_ms !== null && isStoppedState(control.state);
   // Without an answer it says when, and leaves out what.
   const action = useQuery({ ...configQuery, enabled: isAwaited }).data?.values.hitl_expiry_action;
-  const minutes = useNow((nowMs) =>
-    control.expires_at_ms === null ? null : Math.max(0, Math.ceil((control.expires_at_ms - nowMs) / 60_000)),
+  const text = useNow((nowMs) =>
+    control.expires_at_ms === null ? null : expiryText(control.expires_at_ms - nowMs, action),
   );
-  if (!isAwaited || minutes === null) return null;
-  return <span className="nums">{expiryText(minutes, action)}</span>;
+  return isAwaited ? <span className="nums">{text}</span> : null;
 }
