@@ -45,6 +45,7 @@ const checking =
       const error = { type: 'error', error: { type: 'invalid_request_error', message: text } };
       return respondJson(response, 400, error);
     }
+    if (call.url.endsWith('/count_tokens')) return respondJson(response, 200, { input_tokens: 9 });
     const signature = prefixOf(request, messages);
     const message = { id: `msg_${messages.length}`, type: 'message', role: 'assistant', model: MODEL };
     const usage = { input_tokens: 9, output_tokens: 9 };
@@ -84,23 +85,26 @@ let serial = 0;
 function conversation(how: Upstream) {
   const session = `thinking-${++serial}`;
   const messages: any[] = [];
+  const request = { model: MODEL, system: 'You file.', messages };
+  const client = () =>
+    new Anthropic({
+      baseURL: `${gateway.url}/proxy/anthropic`,
+      apiKey: AGENT_KEY,
+      maxRetries: 0,
+      defaultHeaders: { 'x-observatory-session': session },
+    });
   upstream.script(checking(how));
   return {
     session,
     /** The client never had its latest answer, and will ask the same again. */
     lose: () => messages.splice(-2),
+    count: () => client().messages.countTokens(request),
     async ask(text: string): Promise<string> {
-      const client = new Anthropic({
-        baseURL: `${gateway.url}/proxy/anthropic`,
-        apiKey: AGENT_KEY,
-        maxRetries: 0,
-        defaultHeaders: { 'x-observatory-session': session },
-      });
       messages.push({ role: 'user', content: text });
-      const request = { model: MODEL, max_tokens: 99, system: 'You file.', messages };
+      const asked = { ...request, max_tokens: 99 };
       const answer = how.isStreamed
-        ? await client.messages.stream(request).finalMessage()
-        : await client.messages.create(request);
+        ? await client().messages.stream(asked).finalMessage()
+        : await client().messages.create(asked);
       messages.push({ role: 'assistant', content: answer.content });
       return (answer.content.at(-1) as any).text;
     },
@@ -136,6 +140,16 @@ test.each([
   expect(await gateway.stop()).toBe(0);
   await startAgain();
   expect(await ask('File the sixth.')).toBe('answer 11');
+  expect(sent()).toContain(GUIDANCE);
+});
+
+test('its tokens are counted with what it was told, or the vendor refuses that as it would the request', async () => {
+  const { session, ask, count } = conversation({ isStreamed: false, thinksFrom: 1 });
+  await ask('File the first.');
+  await expect.poll(() => isKnown(session)).toBe(true);
+  await command(session, 'inject', { prompt: GUIDANCE });
+  await ask('File the second.');
+  expect(await count()).toEqual({ input_tokens: 9 });
   expect(sent()).toContain(GUIDANCE);
 });
 

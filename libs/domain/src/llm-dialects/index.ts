@@ -1,6 +1,7 @@
 /** LLM dialects: the vendors' wire APIs, read into one vocabulary and written back. */
 export type {
   AnswerToWrite,
+  BoundThoughts,
   Dialect,
   ErrorToWrite,
   OwnAnswer,
@@ -8,7 +9,7 @@ export type {
   StreamReader,
   ToldWords,
 } from './dialect.js';
-export { DIALECT_BY_NAME, defaultDialect, dialectFor } from './dialect-for.js';
+export { DIALECT_BY_NAME, defaultDialect, dialectFor, thoughtsCounted } from './dialect-for.js';
 export { DIALECT_LIMITS } from './dialect-limits.js';
 export { begunAnswerId, deletedAnswerId, fetchedAnswerId, isInteraction } from './kept-answer.js';
 export { mediaExcessBytes } from './media-excess.js';

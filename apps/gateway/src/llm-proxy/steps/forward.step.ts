@@ -6,7 +6,7 @@
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { UpstreamClient, UpstreamRequest } from '#adapters/upstream-http';
-import type { Dialect } from '#domain/llm-dialects';
+import { type BoundThoughts, thoughtsCounted } from '#domain/llm-dialects';
 import type { FairShare } from '../../fair-share.js';
 import type { ControlDesk } from '../../hitl/control-desk.js';
 import type { AgentStanding } from '../agents/agent-standing.js';
@@ -112,18 +112,20 @@ const requestOf = (call: ProxyCall, told: ForwardParts['told']): UpstreamRequest
 function bodyOf(call: ProxyCall, told: ForwardParts['told']): Buffer[] {
   const { body, dialect, injections } = call;
   if (body === null) return [];
-  if (dialect === null) return body.giveAway();
-  const tellAgain = told.isEmpty ? unchanged : againIn(call, dialect, told);
-  if (injections.length === 0 && tellAgain === unchanged) return body.giveAway();
-  if (injections.length > 0) {
+  const tellAgain = told.isEmpty ? unchanged : againIn(call, told);
+  const isTold = dialect !== null && injections.length > 0;
+  if (!isTold && tellAgain === unchanged) return body.giveAway();
+  if (isTold) {
     call.decision = 'hinted';
     const isBehindMessage = dialect.boundThoughts?.isBehindMessage(call.parsedBody());
     if (isBehindMessage !== undefined) call.toldWords = { words: injections, isBehindMessage };
   }
   const changed = body.read((json) =>
-    changeJson(json, call.id, (request) =>
-      injections.reduce<unknown>((so, words) => dialect.injectSystem(so, words), tellAgain(request)),
-    ),
+    changeJson(json, call.id, (request) => {
+      const again = tellAgain(request);
+      if (!isTold) return again;
+      return injections.reduce<unknown>((so, words) => dialect.injectSystem(so, words), again);
+    }),
   );
   body.giveAway();
   return [Buffer.from(changed)];
@@ -132,12 +134,25 @@ function bodyOf(call: ProxyCall, told: ForwardParts['told']): Buffer[] {
 const unchanged = (request: unknown): unknown => request;
 
 /** Puts what earlier requests of the conversation had where it stood in them; `unchanged` where they had nothing. */
-function againIn(call: ProxyCall, { boundThoughts }: Dialect, told: ForwardParts['told']): typeof unchanged {
+function againIn(call: ProxyCall, told: ForwardParts['told']): typeof unchanged {
+  const boundThoughts = boundIn(call);
   if (boundThoughts === undefined) return unchanged;
   const tellAgain = (request: unknown) =>
     boundThoughts.tellAgain(request, (signature) => told.find(call.scope, signature));
-  const request = call.parsedBody();
+  const request = jsonOf(call);
   return tellAgain(request) === request ? unchanged : tellAgain;
+}
+
+const boundIn = ({ dialect, incoming, path }: ProxyCall): BoundThoughts | undefined =>
+  dialect === null ? thoughtsCounted(incoming.method as string, path) : dialect.boundThoughts;
+
+/** Null: what is counted is no JSON, which is the vendor's to refuse. */
+function jsonOf(call: ProxyCall): unknown {
+  try {
+    return call.parsedBody();
+  } catch {
+    return null;
+  }
 }
 
 function headersOf({ incoming, upstream, traceParent }: ProxyCall): string[] {
