@@ -22,7 +22,7 @@ import { type IngestRefusal, ingestRoute } from './decision-log/ingest.route.js'
 import { IngestRate } from './decision-log/ingest-rate.js';
 import { KnownSenders } from './decision-log/known-senders.js';
 import { refuseMalformed } from './errors/refuse-malformed.js';
-import { registerSecurityHeaders } from './errors/security-headers.js';
+import { API_HEADERS, registerSecurityHeaders } from './errors/security-headers.js';
 import { createSendError } from './errors/send-error.js';
 import { FairShare } from './fair-share.js';
 import { type FastLane, openFastLane } from './fast-lane/fast-lane.js';
@@ -83,7 +83,9 @@ export async function startGateway(settings: StartSettings, logger: Logger): Pro
     rewriteUrl: pageUrl,
     routerOptions: { maxParamLength: LIMITS.idCharsMax },
     clientErrorHandler: refuseMalformed,
-    frameworkErrors: (error: unknown, _request: unknown, reply: FastifyReply) => sendError(reply, error),
+    // Of a request that never came to a route.
+    frameworkErrors: (error: unknown, _request: unknown, reply: FastifyReply) =>
+      sendError(reply.headers(API_HEADERS), error),
   });
   const app = await NestFactory.create<NestFastifyApplication>(appModule(settings, logger), adapter, {
     logger: new NestLogger(logger),

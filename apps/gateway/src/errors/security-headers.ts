@@ -45,11 +45,12 @@ export const PROXY_HEADERS: Readonly<Record<string, string>> = {
 
 /**
  * Sets them as a request arrives, so that a handler may still say otherwise and errors carry them too. About 1 us a
- * request.
+ * request. By the route that takes it: its path may come with escapes that it does not need.
  */
 export function registerSecurityHeaders(fastify: FastifyInstance): void {
   fastify.addHook('onRequest', (request, reply, done) => {
-    reply.headers(request.url.startsWith('/v1/') ? API_HEADERS : SECURITY_HEADERS);
+    const path = request.routeOptions.url ?? request.url;
+    reply.headers(path.startsWith('/v1/') ? API_HEADERS : SECURITY_HEADERS);
     done();
   });
 }

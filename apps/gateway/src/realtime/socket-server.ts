@@ -1,5 +1,5 @@
 /** The Socket.IO server on the gateway's own port: one engine, two namespaces, Origin checked before either. */
-import type { Server as HttpServer, IncomingMessage } from 'node:http';
+import type { Server as HttpServer, IncomingMessage, ServerResponse } from 'node:http';
 import { Server, type Socket } from 'socket.io';
 import type { AgentPrincipal, OperatorPrincipal } from '#contracts';
 import { ERRORS, LIMITS, PING_EVERY_MS } from '#contracts';
@@ -7,6 +7,7 @@ import { isOwnPage } from '#domain/auth';
 import type { OperatorCredential } from '../auth/access.js';
 import type { Authenticator, SocketOutcome } from '../auth/authenticator.js';
 import type { GatewayConfig } from '../config/config.js';
+import { API_HEADERS } from '../errors/security-headers.js';
 import { askedHost } from '../forwarded-host.js';
 import { ignoreUpgrades } from './ignore-upgrades.js';
 import type { PartialMessages } from './partial-messages.js';
@@ -37,12 +38,19 @@ export function createSocketServer(http: HttpServer, config: OwnPages, partial: 
     destroyUpgrade: false,
     wsEngine: partial.webSocketServer(),
   });
+  server.engine.use(asData);
   server.engine.use(partial.bodyOfPolling);
   server.engine.on('connection', partial.inspectPackets);
   ignoreUpgrades(http, `${server.path()}/`);
   // It is there whether anybody serves it or not; a socket in no namespace is cut after `connectTimeout`.
   server.of('/').use((_socket, next) => next(NOT_SERVED));
   return server;
+}
+
+/** Polled, it is an answer as any other of the API. */
+function asData(_request: IncomingMessage, response: ServerResponse, next: () => void): void {
+  for (const [name, value] of Object.entries(API_HEADERS)) response.setHeader(name, value);
+  next();
 }
 
 /** Programs send no Origin; a browser always does, and then it must be one of ours. */
