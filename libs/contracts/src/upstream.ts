@@ -31,5 +31,13 @@ export const upstreamPutSchema = z.strictObject({
     .max(2_000)
     .optional(),
   kind: z.enum(UPSTREAM_KINDS).optional(),
-  api_key: z.string().trim().min(1).max(4_096).nullable().optional(),
+  api_key: z
+    .string()
+    .trim()
+    .min(1)
+    .max(4_096)
+    // What a header can carry, so that a slip in pasting is told here and not by every call.
+    .regex(/^[\x21-\x7e]*$/, 'printable ASCII without spaces')
+    .nullable()
+    .optional(),
 });

@@ -446,6 +446,18 @@ test('a key given in the settings is sealed on disk and in no answer', async () 
   expect(filesWith(secret)).toEqual([]);
 });
 
+test('a key that no header can carry is refused where it is given, and not repeated', async () => {
+  for (const between of ['\n', '\u200b', '\u007f', ' ', '\u00ff']) {
+    const { status, body: answer } = await gateway.operator('PUT', '/v1/upstreams/pasted', {
+      base_url: `${upstream.origin}/v1`,
+      api_key: `sk-pasted${between}canary`,
+    });
+    expect([status, answer.fields]).toEqual([422, ['api_key']]);
+    expect(answer.detail).toContain('printable ASCII');
+    expect(JSON.stringify(answer)).not.toContain('canary');
+  }
+});
+
 test('an upstream that is a metadata service is refused where it is named', async () => {
   const { status, body: answer } = await gateway.operator('PUT', '/v1/upstreams/inside', {
     base_url: 'http://169.254.169.254/v1',
