@@ -50,6 +50,14 @@ const BODY: Record<DialectName, (said: readonly Said[]) => unknown> = {
     systemInstruction: { parts: [{ text: SYSTEM }] },
     contents: said.map(({ by, text }) => ({ role: by === 'user' ? 'user' : 'model', parts: [{ text }] })),
   }),
+  'gemini-interactions': (said) => ({
+    model: 'm',
+    system_instruction: SYSTEM,
+    input: said.map(({ by, text }) => ({
+      type: by === 'user' ? 'user_input' : 'model_output',
+      content: [{ type: 'text', text }],
+    })),
+  }),
 };
 
 const read = (name: DialectName, body: unknown) =>
@@ -101,6 +109,13 @@ const TOOL_TURNS: Record<DialectName, unknown> = {
       { role: 'user', parts: [{ text: 'Run the tests.' }] },
       { role: 'model', parts: [{ functionCall: { name: 'run', args: {} } }] },
       { role: 'user', parts: [{ functionResponse: { name: 'run', response: { output: '3 failed' } } }] },
+    ],
+  },
+  'gemini-interactions': {
+    input: [
+      { type: 'user_input', content: [{ type: 'text', text: 'Run the tests.' }] },
+      { type: 'function_call', id: 'c1', name: 'run', arguments: {} },
+      { type: 'function_result', call_id: 'c1', name: 'run', result: '3 failed' },
     ],
   },
 };

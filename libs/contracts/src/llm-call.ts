@@ -1,7 +1,13 @@
 /** One LLM call that went through the proxy: what an operator sees of it, and what is kept. Never a prompt or a key. */
 import { z } from 'zod';
 
-export const DIALECTS = ['openai-chat', 'openai-responses', 'anthropic', 'gemini'] as const;
+export const DIALECTS = [
+  'openai-chat',
+  'openai-responses',
+  'anthropic',
+  'gemini',
+  'gemini-interactions',
+] as const;
 export type DialectName = (typeof DIALECTS)[number];
 
 /**

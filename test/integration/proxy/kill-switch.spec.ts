@@ -10,6 +10,7 @@ import { AGENT_KEY, type RunningGateway, startGateway } from '../start-gateway.j
 import { gateway, startOneGateway, upstream, upstreamsAt } from '../start-one-gateway.js';
 import {
   always,
+  geminiInteractions,
   openaiChat,
   openaiResponses,
   type Seen,
@@ -40,12 +41,14 @@ const callsOf = async (agent: string, on = gateway): Promise<LlmCall[]> =>
   (await on.operator('GET', `/v1/calls?agent_id=${agent}`)).body.items;
 
 /** What the vendor's SDK throws, code and all where the vendor has a place for it. */
-function refusalBy(upstreamName: Vendor['upstream']): object {
+function refusalBy({ name, upstream: upstreamName }: Vendor): object {
   const message = expect.stringContaining('This agent was stopped by Observatory');
   if (upstreamName === 'openai')
     return { status: 403, type: 'permission_error', code: 'agent_killed', message };
   const said = { type: 'error', error: { type: 'permission_error', message } };
   if (upstreamName === 'anthropic') return { status: 403, error: said };
+  if (name === geminiInteractions.name)
+    return { status: 403, message, body: expect.stringMatching(/"PERMISSION_DENIED".*"AGENT_KILLED"/) };
   return {
     status: 403,
     message: expect.stringMatching(/stopped by Observatory.*"PERMISSION_DENIED".*"AGENT_KILLED"/),
@@ -153,9 +156,7 @@ describe.each(VENDORS)('$name', (vendor: Vendor) => {
       await ask(erring.url, 'Where is my order?', options);
     const sent = vi.spyOn(globalThis, 'fetch');
     onTestFinished(() => sent.mockRestore());
-    await expect(ask(erring.url, 'Where is my order?', options)).rejects.toMatchObject(
-      refusalBy(vendor.upstream),
-    );
+    await expect(ask(erring.url, 'Where is my order?', options)).rejects.toMatchObject(refusalBy(vendor));
     const answer: Response = await sent.mock.results[0]?.value;
     expect(answer.headers.get('x-observatory-decision')).toBe('killed');
     expect(answer.headers.get('x-should-retry')).toBe('false');

@@ -51,6 +51,16 @@ const BODIES: Record<string, (said: readonly Said[]) => [path: string, body: obj
     'gemini/v1beta/models/m:generateContent',
     { contents: said.map(([role, text]) => ({ role, parts: [{ text }] })) },
   ],
+  'Gemini interactions': (said) => [
+    'gemini/v1beta/interactions',
+    {
+      model: 'm',
+      input: said.map(([who, text]) => ({
+        type: who === 'user' ? 'user_input' : 'model_output',
+        content: [{ type: 'text', text }],
+      })),
+    },
+  ],
 };
 const chatRole = (who: Said[0]) => (who === 'user' ? 'user' : 'assistant');
 

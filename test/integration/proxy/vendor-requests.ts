@@ -1,6 +1,6 @@
-/** What the vendors' SDKs are asked: one user message and the steps taken on it, in each of the four wire APIs. */
+/** What the vendors' SDKs are asked: one user message and the steps taken on it, in each of the five wire APIs. */
 import type Anthropic from '@anthropic-ai/sdk';
-import type { Content } from '@google/genai';
+import type { Content, Interactions } from '@google/genai';
 import type OpenAI from 'openai';
 
 type ChatBody = Omit<OpenAI.ChatCompletionCreateParamsNonStreaming, 'stream'>;
@@ -35,7 +35,7 @@ export interface AskOptions {
   onText?: (text: string) => void;
   /** Left to the vendor's default unless told. */
   temperature?: number;
-  /** Responses only: whether the vendor keeps the answer, so that a later call may name it. */
+  /** Responses and interactions only: whether the vendor keeps the answer, so that a later call may name it. */
   store?: boolean;
 }
 
@@ -162,4 +162,30 @@ export const geminiBody = (text: string, { system, signal, tools, ...options }: 
     ...(signal && { abortSignal: signal }),
     ...warmth(options),
   },
+});
+
+const interactionInput = (
+  text: string,
+  { image, steps = [] }: AskOptions,
+): Interactions.CreateModelInteractionParamsNonStreaming['input'] => {
+  if (image === undefined && steps.length === 0) return text;
+  const picture = image && { type: 'image' as const, mime_type: 'image/png', data: image };
+  return [
+    { type: 'user_input', content: [{ type: 'text', text }, ...(picture ? [picture] : [])] },
+    ...steps.flatMap(({ call, result }, at): Interactions.Step[] => [
+      { type: 'function_call', id: `call_${at}`, name: call.name, arguments: call.arguments },
+      { type: 'function_result', call_id: `call_${at}`, name: call.name, result },
+    ]),
+  ];
+};
+
+export const interactionBody = (text: string, options: AskOptions) => ({
+  model: 'gemini-2.5-flash',
+  input: interactionInput(text, options),
+  ...(options.tools && {
+    tools: options.tools.map((name) => ({ type: 'function' as const, name, parameters: schema })),
+  }),
+  ...(options.system && { system_instruction: options.system }),
+  ...(options.store !== undefined && { store: options.store }),
+  ...(options.temperature !== undefined && { generation_config: warmth(options) }),
 });

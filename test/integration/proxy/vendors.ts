@@ -1,10 +1,10 @@
 /**
- * The four wire APIs as a test needs them: the vendor's own SDK pointed at the gateway, what the scripted upstream
+ * The five wire APIs as a test needs them: the vendor's own SDK pointed at the gateway, what the scripted upstream
  * answers, and the same questions asked in each.
  */
 import type { ServerResponse } from 'node:http';
 import Anthropic from '@anthropic-ai/sdk';
-import { type GenerateContentResponse, GoogleGenAI } from '@google/genai';
+import { type GenerateContentResponse, GoogleGenAI, type Interactions } from '@google/genai';
 import OpenAI from 'openai';
 import { respondEvents, respondJson, type UpstreamScript } from '#testing';
 import { AGENT_KEY } from '../start-gateway.js';
@@ -13,6 +13,7 @@ import {
   anthropicBody,
   chatBody,
   geminiBody,
+  interactionBody,
   responsesBody,
   type ToolUse,
 } from './vendor-requests.js';
@@ -420,7 +421,89 @@ export const gemini: Vendor = {
     ]),
 };
 
-export const VENDORS: readonly Vendor[] = [openaiChat, openaiResponses, anthropic, gemini];
+export const geminiInteractions: Vendor = {
+  name: 'Gemini interactions',
+  upstream: 'gemini',
+  callId: 'call_1',
+  async ask(url, text, options = {}) {
+    const { output_text = '', steps = [] } = await geminiClient(url, options).interactions.create(
+      interactionBody(text, options),
+      interactionOptions(options),
+    );
+    return { text: output_text, toolCalls: steps.flatMap((step) => interactionCall(step) ?? []) };
+  },
+  async askStreaming(url, text, options = {}) {
+    const stream = await geminiClient(url, options).interactions.create(
+      { ...interactionBody(text, options), stream: true },
+      interactionOptions(options),
+    );
+    const seen: Seen = { text: '', toolCalls: [] };
+    for await (const event of stream) {
+      // Its SDK leaves it to the caller to see that it is one.
+      if (event.event_type === 'error') throw new Error(event.error?.message);
+      if (event.event_type === 'step.start') {
+        const call = interactionCall(event.step);
+        if (call) seen.toolCalls.push(call);
+      }
+      if (event.event_type !== 'step.delta') continue;
+      if (event.delta.type === 'arguments_delta') {
+        const call = seen.toolCalls.at(-1) as SeenCall;
+        call.arguments = JSON.parse(event.delta.arguments ?? '');
+      } else if (event.delta.type === 'text') {
+        seen.text += event.delta.text;
+        options.onText?.(event.delta.text);
+      }
+    }
+    return seen;
+  },
+  answer(call, response, { text, toolCall, hangs }) {
+    const head = { id: 'v1_1', object: 'interaction', model: 'gemini-2.5-flash' };
+    const step = toolCall
+      ? { type: 'function_call', id: 'call_1', ...toolCall }
+      : { type: 'model_output', content: [{ type: 'text', text: text ?? '' }] };
+    const whole = {
+      ...head,
+      status: toolCall ? 'requires_action' : 'completed',
+      usage: {
+        total_input_tokens: 100,
+        total_cached_tokens: 40,
+        total_output_tokens: 20,
+        total_tokens: 120,
+      },
+    };
+    if (!isStream(call.json)) return respondJson(response, 200, { ...whole, steps: [step] });
+    const event = (event_type: string, rest: object) =>
+      `event: ${event_type}\ndata: ${JSON.stringify({ event_type, ...rest })}\n\n`;
+    const begun = toolCall ? { ...step, arguments: {} } : { type: 'model_output' };
+    const deltas = toolCall
+      ? [{ type: 'arguments_delta', arguments: JSON.stringify(toolCall.arguments) }]
+      : pieces(text ?? '').map((piece) => ({ type: 'text', text: piece }));
+    const said = [
+      event('interaction.created', { interaction: { ...head, status: 'in_progress' } }),
+      event('step.start', { index: 0, step: begun }),
+      ...deltas.map((delta) => event('step.delta', { index: 0, delta })),
+    ];
+    const end = [
+      event('step.stop', { index: 0 }),
+      event('interaction.completed', { interaction: whole }),
+      'event: done\ndata: [DONE]\n\n',
+    ];
+    return stream(response, said, end, hangs);
+  },
+  textOf: (json) =>
+    JSON.stringify([
+      (json as { system_instruction?: unknown }).system_instruction,
+      (json as { input: unknown }).input,
+    ]),
+};
+
+export const VENDORS: readonly Vendor[] = [
+  openaiChat,
+  openaiResponses,
+  anthropic,
+  gemini,
+  geminiInteractions,
+];
 
 /** A script that answers every call of any vendor with the same reply. */
 export const always =
@@ -456,3 +539,10 @@ const anthropicSeen = (content: Anthropic.ContentBlock[]): Seen => ({
 });
 const geminiCalls = ({ functionCalls }: GenerateContentResponse): SeenCall[] =>
   (functionCalls ?? []).map(({ id, name, args }) => seenCall(id, name, args));
+const interactionCall = (step: Interactions.Step): SeenCall | null =>
+  step.type === 'function_call' ? seenCall(step.id, step.name, step.arguments) : null;
+/** Unlike the rest of its SDK these take no retries from the client. */
+const interactionOptions = ({ maxRetries = 0, signal }: AskOptions) => ({
+  maxRetries,
+  ...(signal && { fetch_options: { signal } }),
+});

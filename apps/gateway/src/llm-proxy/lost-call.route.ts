@@ -12,7 +12,7 @@ import { endOnceRead, type RawRoute } from '../raw-routes.js';
 const ENDS: readonly (readonly [UpstreamKind, RegExp])[] = [
   ['openai', /\/(?:completions|responses|embeddings)$/],
   ['anthropic', /\/messages(?:\/count_tokens)?$/],
-  ['gemini', /\/models\/[^/]+:\w+$/],
+  ['gemini', /\/(?:models\/[^/]+:\w+|interactions)$/],
 ];
 const BASE_URLS: Readonly<Record<UpstreamKind, string>> = {
   openai: '/proxy/openai/v1, or /proxy/<name>/v1 for another upstream',

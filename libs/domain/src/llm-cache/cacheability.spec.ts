@@ -75,6 +75,10 @@ describe('what may be stored of an answer', () => {
 
   it.each([
     { 'openai-responses.background': true },
+    { 'gemini-interactions.background': true },
+    { 'gemini-interactions.agent': 'deep-research' },
+    { 'gemini-interactions.environment': { type: 'remote' } },
+    { 'gemini-interactions.continuation_token': 't' },
     { 'openai-responses.conversation': 'conv_1' },
     { 'openai-responses.prompt': { id: 'pmpt_1' } },
     { 'anthropic.thread': { type: 'create' } },

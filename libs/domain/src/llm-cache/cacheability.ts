@@ -50,6 +50,11 @@ const STATEFUL_FIELDS = [
   'openai-responses.background',
   'openai-responses.conversation',
   'openai-responses.prompt',
+  // An agent's run is never the same, and what goes on from a cut answer has its beginning elsewhere.
+  'gemini-interactions.agent',
+  'gemini-interactions.background',
+  'gemini-interactions.continuation_token',
+  'gemini-interactions.environment',
   // The vendor would know nothing of a turn that was answered from here, nor of its id.
   'anthropic.thread',
   'openai-chat.web_search_options',

@@ -4,7 +4,7 @@
  *
  *     string   s length text (UTF-8)     number   n float64              null true false   z t f
  *     array    [ value... ]              object   { string value ... }   lengths are 32 bits
- *     message  role [ part... ] extra    of a vendor   C R A G value
+ *     message  role [ part... ] extra    of a vendor   C R A G I value
  *
  * Lengths make it unambiguous without escapes, which is what makes it fast.
  */
@@ -102,6 +102,7 @@ const VENDORS: Readonly<Record<DialectName, number>> = {
   'openai-responses': tag('R'),
   anthropic: tag('A'),
   gemini: tag('G'),
+  'gemini-interactions': tag('I'),
 };
 
 function addMessage({ role, parts, extra }: CanonicalMessage): boolean {

@@ -11,6 +11,7 @@ const PATHS: Record<DialectName, string> = {
   'openai-responses': '/responses',
   anthropic: '/v1/messages',
   gemini: '/v1beta/models/m:generateContent',
+  'gemini-interactions': '/v1beta/interactions',
 };
 const formOf = (name: DialectName, body: unknown): string =>
   canonicalJson({ ...DIALECT_BY_NAME[name].canonicalRequest(body, PATHS[name]), dialect: null });
@@ -221,6 +222,58 @@ const REQUESTS: Record<DialectName, object> = {
       },
       { role: 'user', parts: [{ functionResponse: { name: 'f', response: { output: 'r' } } }] },
       { parts: [{ text: 'c' }] },
+    ],
+  },
+  'gemini-interactions': {
+    stream: true,
+    labels: { team: 'a' },
+    model: 'm',
+    store: false,
+    background: false,
+    previous_interaction_id: 'v1_0',
+    system_instruction: 's',
+    service_tier: 'flex',
+    cached_content: 'cachedContents/c',
+    response_format: { type: 'text', mime_type: 'application/json', schema: SCHEMA },
+    safety_settings: [{ category: 'HARM', threshold: 'NONE' }],
+    vendor_field: { deep: [{ er: 1 }] },
+    tools: [
+      { type: 'function', name: 'f', description: 'd', parameters: SCHEMA },
+      { type: 'google_search', search_types: ['web_search'] },
+    ],
+    generation_config: {
+      temperature: 0.25,
+      top_p: 0.5,
+      seed: 7,
+      stop_sequences: ['x', 'y'],
+      max_output_tokens: 10,
+      thinking_level: 'low',
+      thinking_summaries: 'auto',
+      tool_choice: { allowed_tools: { mode: 'any', tools: ['f'] } },
+      image_config: { aspect_ratio: '1:1' },
+    },
+    input: [
+      {
+        type: 'user_input',
+        content: [
+          { type: 'text', text: 'a' },
+          { type: 'image', data: 'AAAA', mime_type: 'image/png', resolution: 'low' },
+          { type: 'document', uri: 'gs://a/b', mime_type: 'application/pdf' },
+        ],
+      },
+      { type: 'thought', signature: 'sig', summary: [{ type: 'text', text: 't' }] },
+      {
+        type: 'model_output',
+        content: [{ type: 'text', text: 'm', annotations: [{ type: 'url_citation' }] }],
+      },
+      { type: 'function_call', id: 'c1', name: 'f', arguments: { to: 'a' } },
+      {
+        type: 'function_result',
+        call_id: 'c1',
+        name: 'f',
+        is_error: false,
+        result: [{ type: 'text', text: 'r' }],
+      },
     ],
   },
 };

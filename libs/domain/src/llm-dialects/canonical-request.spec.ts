@@ -7,6 +7,7 @@ const PATHS: Record<DialectName, string> = {
   'openai-responses': '/responses',
   anthropic: '/v1/messages',
   gemini: '/v1beta/models/m:generateContent',
+  'gemini-interactions': '/v1beta/interactions',
 };
 const canonical = (name: DialectName, body: unknown, path = PATHS[name], query?: string): CanonicalRequest =>
   DIALECT_BY_NAME[name].canonicalRequest(body, path, query);

@@ -28,6 +28,8 @@ describe('dialectFor', () => {
     ['gemini', `${GEMINI}:streamGenerateContent`, 'gemini'],
     ['gemini', '/v1alpha/models/x:generateContent', 'gemini'],
     ['gemini', `${GEMINI}:generateContent;v=1`, 'gemini'],
+    ['gemini', '/v1beta/interactions', 'gemini-interactions'],
+    ['gemini', '/v1beta1/projects/p/locations/global/interactions', 'gemini-interactions'],
     ['gemini', '/v1beta/openai/chat/completions', 'openai-chat'],
     ['gemini', `${VERTEX}/google/models/gemini-2.5-flash:streamGenerateContent`, 'gemini'],
     ['gemini', '/v1/projects/p/locations/global/endpoints/openapi/chat/completions', 'openai-chat'],
@@ -59,6 +61,8 @@ describe('dialectFor', () => {
     ['anthropic', `${VERTEX}/mistralai/models/mistral-medium-3:rawPredict`],
     ['gemini', `${GEMINI}:countTokens`],
     ['gemini', `${GEMINI}:generateContent/x`],
+    ['gemini', '/v1beta/interactions/v1_abc'],
+    ['gemini', '/v1beta/interactions/v1_abc/cancel'],
   ])('passes through what an upstream of kind %s has at %s', (kind, path) => {
     expect(dialectFor(kind, 'POST', path)).toBeNull();
   });

@@ -3,6 +3,7 @@ import type { DialectName, UpstreamKind } from '#contracts';
 import { anthropic } from './anthropic/anthropic.js';
 import type { BoundThoughts, Dialect } from './dialect.js';
 import { gemini } from './gemini/gemini.js';
+import { geminiInteractions } from './gemini-interactions/gemini-interactions.js';
 import { openaiChat } from './openai-chat/openai-chat.js';
 import { openaiResponses } from './openai-responses/openai-responses.js';
 import { isPostTo } from './path-match.js';
@@ -12,13 +13,14 @@ export const DIALECT_BY_NAME: Readonly<Record<DialectName, Dialect>> = Object.fr
   'openai-responses': openaiResponses,
   anthropic,
   gemini,
+  'gemini-interactions': geminiInteractions,
 });
 
 /** Own ones first. The others have endpoints that speak a neighbour's dialect, which paths tell apart. */
 const BY_KIND: Readonly<Record<UpstreamKind, readonly Dialect[]>> = {
   openai: [openaiChat, openaiResponses, anthropic],
   anthropic: [anthropic, openaiChat],
-  gemini: [gemini, openaiChat, anthropic],
+  gemini: [gemini, geminiInteractions, openaiChat, anthropic],
 };
 
 /** Null: a path that the proxy only passes through. @param path below the upstream's base URL */

@@ -17,6 +17,8 @@ const FIXTURES = [
   ['gemini', 'stream-tools'],
   ['gemini', 'stream-array'],
   ['gemini', 'stream-blocked'],
+  ['gemini-interactions', 'stream-tools'],
+  ['gemini-interactions', 'stream-error'],
 ] as const;
 
 const stream = (dialect: string, name: string) =>
@@ -76,6 +78,12 @@ const names = [
   ],
   ...[
     'systemInstruction',
+    'system_instruction',
+    'steps',
+    'step',
+    'interaction',
+    'event_type',
+    'result',
     'generationConfig',
     'tool_use_id',
     'content_block',
@@ -110,6 +118,12 @@ const words = [
     'text_delta',
     'input_json_delta',
     'response.completed',
+    'user_input',
+    'model_output',
+    'function_result',
+    'step.start',
+    'step.delta',
+    'interaction.completed',
     'response.output_item.added',
     'completed',
     'STOP',

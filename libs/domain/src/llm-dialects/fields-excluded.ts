@@ -22,4 +22,5 @@ export const FIELDS_EXCLUDED: Readonly<Record<DialectName, readonly string[]>> =
   anthropic: ['stream', 'metadata', 'cache_control'],
   // Tags for the bill.
   gemini: ['labels'],
+  'gemini-interactions': ['stream', 'labels'],
 };

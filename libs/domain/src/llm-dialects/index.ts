@@ -11,7 +11,7 @@ export type {
 } from './dialect.js';
 export { DIALECT_BY_NAME, defaultDialect, dialectFor, thoughtsCounted } from './dialect-for.js';
 export { DIALECT_LIMITS } from './dialect-limits.js';
-export { begunAnswerId, deletedAnswerId, fetchedAnswerId, isInteraction } from './kept-answer.js';
+export { deletedAnswerId, fetchedAnswerId } from './kept-answer.js';
 export { mediaExcessBytes } from './media-excess.js';
 export { writtenAction } from './observation.js';
 export { questionIn } from './opening.js';

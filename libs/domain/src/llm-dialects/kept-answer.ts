@@ -1,12 +1,10 @@
 /**
- * Answers that their vendor keeps and works on by itself, to be fetched later: OpenAI's responses and Google's interactions. The
- * latter are in no dialect: of one that has just begun the id alone is read.
+ * Answers that their vendor keeps and works on by itself, to be fetched later: OpenAI's responses and Google's interactions.
  */
 import { routedPath } from './path-match.js';
-import { asName, asRecord, asText, parseJson } from './read-json.js';
 
 const FETCHED = /\/(?:responses|interactions)\/([^/]+)$/i;
-const DELETED = /\/(?:responses|chat\/completions)\/([^/]+)$/i;
+const DELETED = /\/(?:responses|interactions|chat\/completions)\/([^/]+)$/i;
 /** Answered with the answer as it is by then. */
 const CANCELLED = /\/(?:responses|interactions)\/([^/]+)\/cancel$/i;
 
@@ -20,16 +18,3 @@ export function fetchedAnswerId(method: string, path: string): string | null {
 /** Id of the answer that a request has its vendor delete; null: it deletes none. */
 export const deletedAnswerId = (method: string, path: string): string | null =>
   method.toUpperCase() === 'DELETE' ? (DELETED.exec(routedPath(path))?.[1] ?? null) : null;
-
-export const isInteraction = (path: string): boolean => /\/interactions$/i.test(routedPath(path));
-
-const UNDER_WAY = new Set(['queued', 'in_progress']);
-/** Of a stream's first event. */
-const DATA = /^data:(.*)$/m;
-
-/** Null: it has ended, or is none. @param text of a whole answer, or of a stream at least its first event; what is cut is none */
-export function begunAnswerId(text: string): string | null {
-  const said = asRecord(parseJson(DATA.exec(text)?.[1] ?? text));
-  if (said?.event_type === 'interaction.created') return asName(asRecord(said.interaction)?.id);
-  return UNDER_WAY.has(asText(said?.status)) ? asName(said?.id) : null;
-}

@@ -27,6 +27,7 @@ const answerOf = (dialect: string, model: string): object =>
 function eventOf(dialect: string, model: string): object {
   const answer = answerOf(dialect, model);
   if (dialect === 'anthropic') return { type: 'message_start', message: answer };
+  if (dialect === 'gemini-interactions') return { event_type: 'interaction.completed', interaction: answer };
   return dialect === 'openai-responses' ? { type: 'response.completed', response: answer } : answer;
 }
 

@@ -7,6 +7,7 @@ const PATHS: Record<DialectName, string> = {
   'openai-responses': '/responses',
   anthropic: '/v1/messages',
   gemini: '/v1beta/models/m:generateContent',
+  'gemini-interactions': '/v1beta/interactions',
 };
 const URL = 'https://cam.example/gate.jpg';
 const FUNCTION = { type: 'function', function: { name: 'f' } };
@@ -20,6 +21,7 @@ const responses = (...content: object[]) => ({ input: [{ role: 'user', content }
 const output = (output: unknown) => ({ input: [{ type: 'function_call_output', call_id: 'c', output }] });
 const messages = (...content: object[]) => ({ messages: [{ role: 'user', content }] });
 const gemini = (...parts: object[]) => ({ contents: [{ role: 'user', parts }] });
+const interactions = (...input: object[]) => ({ input });
 const source = (source: object, type = 'image') => ({ type, source });
 
 describe('a request that has the vendor fetch something', () => {
@@ -77,6 +79,12 @@ describe('a request that has the vendor fetch something', () => {
       'gemini',
       gemini({ functionResponse: { name: 'f', parts: [{ fileData: { fileUri: URL } }] } }),
     ],
+    ['a document', 'gemini-interactions', interactions({ type: 'document', uri: URL })],
+    [
+      'an image of a tool',
+      'gemini-interactions',
+      interactions({ type: 'function_result', call_id: 'c', result: [{ type: 'image', uri: 'gs://b/o' }] }),
+    ],
     ['a single part', 'gemini', { contents: { parts: { fileData: { fileUri: URL } } } }],
     [
       'a file that looks like one of the vendor’s',
@@ -128,6 +136,13 @@ describe('a request that has the vendor fetch something', () => {
       'a file kept there',
       'gemini',
       gemini({ fileData: { fileUri: FILES } }, { fileData: { fileUri: 'files/abc' } }),
+    ],
+    ['an image inside', 'gemini-interactions', interactions({ type: 'image', data: 'AAAA' })],
+    ['a file given before', 'gemini-interactions', interactions({ type: 'video', uri: FILES })],
+    [
+      'an argument of a call',
+      'gemini-interactions',
+      interactions({ type: 'function_call', id: 'c', name: 'f', arguments: { uri: URL } }),
     ],
     ['an argument of a call', 'gemini', gemini({ functionCall: { name: 'f', args: { fileUri: URL } } })],
     [

@@ -20,6 +20,8 @@ const WORD_MEMBERS = new Set(['args', 'response']);
 const ADDRESS_MEMBERS = new Set([
   ...['image_url', 'video_url', 'audio_url', 'file_url', 'file_data', 'fileUri', 'file_uri'],
   ...['document_url', 'input_audio', 'video'],
+  // Of Google's interactions.
+  'uri',
 ]);
 /** Of a chat, the caller's own; one without a type is a function. The other dialects tell what a vendor ran. */
 const CALLERS_TOOLS = new Set<unknown>([undefined, 'function', 'custom']);

@@ -87,6 +87,10 @@ const CALLER: Record<DialectName, (stream: boolean) => Caller> = {
     path: `/v1beta/models/m:${stream ? 'streamGenerateContent' : 'generateContent'}`,
     query: stream ? 'alt=sse' : '',
   }),
+  'gemini-interactions': (stream) => ({
+    body: { model: 'm', input: '', stream, store: false },
+    path: '/v1beta/interactions',
+  }),
 };
 const NAMES = Object.keys(CALLER) as DialectName[];
 /** From each dialect into each. */

@@ -52,15 +52,6 @@ describe('a request on a path that no dialect reads', () => {
     expect(compact).toEqual({ model: 'gpt-5', output_tokens_max: null, choice_count: 1, takes: 'tokens' });
   });
 
-  test("is of the model that Gemini's interactions name, and of none where they name an agent", () => {
-    const read = (body: object) => readUnreadRequest('POST', '/v1beta/interactions', body);
-    expect(read({ model: 'gemini-2.5-flash', input: 'Hi' })).toMatchObject({
-      model: 'gemini-2.5-flash',
-      takes: 'tokens',
-    });
-    expect(read({ agent: 'deep-research', input: 'Hi' })).toMatchObject({ model: null, takes: 'tokens' });
-  });
-
   test.each(['/decisions', '/v1beta/decisions'])('is of the model that decides (%s)', (path) => {
     expect(readUnreadRequest('POST', path, { model: 'gpt-6-luna', input: 'Hi' })).toMatchObject({
       model: 'gpt-6-luna',

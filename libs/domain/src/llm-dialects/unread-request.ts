@@ -24,7 +24,7 @@ const UPLOAD: UnreadRequest = { ...FREE, takes: 'unknown' };
 const COUNTS = /(?:\/count_tokens|\/input_tokens|:counttokens|\/count-tokens:rawpredict|\/cancel)$/;
 /** Takes its input, and writes nothing: embeddings, and what is looked at for harm. */
 const ONLY_READS = /(?:\/embeddings|\/moderations|:(?:batch)?embedcontents?)$/;
-const WRITES = /\/(?:completions|responses\/compact|interactions|decisions)$/;
+const WRITES = /\/(?:completions|responses\/compact|decisions)$/;
 /** Whole files, files in parts, and skills, which are files. */
 const KEEPS = /\/(?:files|uploads\/[^/]+\/parts|skills|skills\/[^/]+\/versions)$/;
 /** Gemini's, in pieces: its SDK calls each of them JSON. */

@@ -49,6 +49,7 @@ describe('the usage at the end of an answer that nobody reads', () => {
       ['openai-chat', '"usage":{"prompt_tokens":8,"completion_tokens":2}}', used(8, 2)],
       ['openai-responses', '"usage":{"input_tokens":8,"output_tokens":2},"metadata":{}}', used(8, 2)],
       ['gemini', '"usageMetadata":{"promptTokenCount":8,"candidatesTokenCount":2}}', used(8, 2)],
+      ['gemini-interactions', '"usage":{"total_input_tokens":8,"total_output_tokens":2}}', used(8, 2)],
     ] as const)
       expect(readUsageAtEnd(end, DIALECT_BY_NAME[name])).toEqual(usage);
   });

@@ -16,6 +16,9 @@ const COUNTS = {
   gemini: (input: unknown, output: unknown) => ({
     usageMetadata: { promptTokenCount: input, candidatesTokenCount: output },
   }),
+  'gemini-interactions': (input: unknown, output: unknown) => ({
+    usage: { total_input_tokens: input, total_output_tokens: output },
+  }),
 };
 
 it.each(NAMES)('a count that no answer has is none: %s', (name) => {
@@ -46,6 +49,8 @@ it.each<[(typeof NAMES)[number], string]>([
   ['anthropic', 'cache_creation_input_tokens'],
   ['gemini', 'thoughtsTokenCount'],
   ['gemini', 'toolUsePromptTokenCount'],
+  ['gemini-interactions', 'total_thought_tokens'],
+  ['gemini-interactions', 'total_tool_use_tokens'],
 ])('a count that is none leaves no sum that it is a part of: %s, %s', (name, part) => {
   const { usage, usageMetadata } = { usage: {}, usageMetadata: {}, ...COUNTS[name](9, 3) };
   const usageWith = (count: unknown) =>

@@ -1,7 +1,7 @@
 /** What we write, given to the vendors' own SDKs through a fetch of ours: no network. */
 import { readFileSync } from 'node:fs';
 import Anthropic from '@anthropic-ai/sdk';
-import { ApiError, GoogleGenAI } from '@google/genai';
+import { ApiError, GoogleGenAI, type Interactions } from '@google/genai';
 import OpenAI from 'openai';
 import { describe, expect, it } from 'vitest';
 import type { DialectName } from '#contracts';
@@ -235,6 +235,53 @@ describe('the Google SDK', () => {
   });
 });
 
+describe('the Google SDK, interactions', () => {
+  const request = { model: 'm', input: 'hi' };
+  const client = (fetch: typeof globalThis.fetch) =>
+    new GoogleGenAI({ apiKey: 'k', httpOptions: { fetch } }).interactions;
+
+  it('takes our answer', async () => {
+    const answer = await client(answering('gemini-interactions', false)).create(request);
+    expect(answer).toMatchObject({ id: 'v1_a1', model: 'm-1', status: 'completed', output_text: TEXT });
+  });
+
+  it('takes our stream', async () => {
+    const stream = await client(answering('gemini-interactions', true)).create({ ...request, stream: true });
+    const events = await all(stream);
+    expect(events.map(textOfEvent).join('')).toBe(TEXT);
+    expect(events.at(-1)).toMatchObject({
+      event_type: 'interaction.completed',
+      interaction: { id: 'v1_a1', status: 'completed' },
+    });
+  });
+
+  it.each([
+    [400, 'INVALID_ARGUMENT'],
+    [403, 'PERMISSION_DENIED'],
+    [404, 'NOT_FOUND'],
+  ])('takes our error of status %i as its %s, and asks no second time', async (status, name) => {
+    let count = 0;
+    const fetch: typeof globalThis.fetch = (...request) => {
+      count += 1;
+      return refusing('gemini-interactions', { ...FORBIDDEN, status })(...request);
+    };
+    const refused = client(fetch).create(request);
+    const body = expect.stringContaining(`"status":"${name}"`);
+    await expect(refused).rejects.toMatchObject({ status, message: `${status} Stopped.`, body });
+    expect(count).toBe(1);
+  });
+
+  it('takes our error inside a stream as the last of its events', async () => {
+    const stream = await client(breaking('gemini-interactions')).create({ ...request, stream: true });
+    expect(await all(stream)).toEqual([
+      { event_type: 'error', error: { code: 'hold_expired', message: 'Paused.' } },
+    ]);
+  });
+});
+
+const textOfEvent = (event: Interactions.InteractionSSEEvent): string =>
+  event.event_type === 'step.delta' && event.delta.type === 'text' ? event.delta.text : '';
+
 describe('a recorded stream is read by us as the vendor’s SDK puts it together', () => {
   function record(name: DialectName, file: string) {
     const body = readFileSync(new URL(`./${name}/fixtures/${file}.chunks.txt`, import.meta.url));
@@ -290,5 +337,16 @@ describe('a recorded stream is read by us as the vendor’s SDK puts it together
     expect(chunks.flatMap((chunk) => chunk.functionCalls ?? [])).toMatchObject(
       tool_calls.map((call) => ({ name: call.name, args: JSON.parse(call.arguments) })),
     );
+  });
+
+  it('for interactions', async () => {
+    const { fetch, text, tool_calls } = record('gemini-interactions', 'stream-tools');
+    const client = new GoogleGenAI({ apiKey: 'k', httpOptions: { fetch } });
+    const events = await all(await client.interactions.create({ model: 'm', input: '', stream: true }));
+    expect(events.map(textOfEvent).join('')).toBe(text);
+    const calls = events.flatMap((event) =>
+      event.event_type === 'step.start' && event.step.type === 'function_call' ? [event.step] : [],
+    );
+    expect(calls).toMatchObject(tool_calls.map(({ id, name }) => ({ id, name })));
   });
 });

@@ -281,6 +281,11 @@ describe('an answer that holds more than anybody reads', () => {
     candidates: [{ content: { parts: [{ text: 'Hello' }] } }],
     usageMetadata: { promptTokenCount: 9, candidatesTokenCount: 3 },
   };
+  const interaction = {
+    status: 'completed',
+    steps: [{ type: 'model_output', content: [{ type: 'text', text: 'Hello' }] }],
+    usage: { total_input_tokens: 9, total_output_tokens: 3 },
+  };
   /** Where `beside` stands: what is none of ours to read. */
   const WHOLE = {
     'openai-chat': {
@@ -291,12 +296,17 @@ describe('an answer that holds more than anybody reads', () => {
     'openai-responses': { beside: 0, ...response },
     anthropic: { beside: 0, content: [{ type: 'text', text: 'Hello' }], usage: used },
     gemini: { beside: 0, ...generated },
+    'gemini-interactions': { beside: 0, ...interaction },
   };
   const LAST_EVENT = {
     ...WHOLE,
     'openai-chat': { beside: 0, choices: [{ ...choice, delta: { content: 'Hello' } }], usage: chatUsage },
     'openai-responses': { type: 'response.completed', response: { beside: 0, ...response } },
     anthropic: { type: 'message_delta', beside: 0, delta: { stop_reason: 'end_turn' }, usage: used },
+    'gemini-interactions': {
+      event_type: 'interaction.completed',
+      interaction: { beside: 0, ...interaction },
+    },
   };
   const NAMES = Object.keys(DIALECT_BY_NAME) as (keyof typeof DIALECT_BY_NAME)[];
   const withBeside = (value: object, beside: string) =>
@@ -341,6 +351,16 @@ test.each([
   ['anthropic', '{"type":"message","content":[{"type":"tool_use","name":"hide","input":ARGS}]}', false],
   ['gemini', '{"candidates":[{"content":{"parts":[{"functionCall":{"name":"hide","args":ARGS}}]}}]}', false],
   ['gemini', '{"candidates":[{"content":{"parts":[{"functionCall":{"name":"hide","args":ARGS}}]}}]}', true],
+  [
+    'gemini-interactions',
+    '{"steps":[{"type":"function_call","id":"1","name":"hide","arguments":ARGS}]}',
+    false,
+  ],
+  [
+    'gemini-interactions',
+    '{"event_type":"step.start","index":0,"step":{"type":"function_call","id":"1","name":"hide","arguments":ARGS}}',
+    true,
+  ],
 ] as const)(
   'ids of 64 bits that %s has among arguments keep their digits: %s',
   async (name, body, isStream) => {

@@ -1,10 +1,9 @@
 /**
  * Of an answer that nobody reads, on a path that has no dialect or beyond what is read of one, the end alone: there vendors
- * say what it took, and no more of it is kept while it goes by. Of one that is not at its end, as one in the background or a stream that
- * its client left, the id is read, which stands at its beginning.
+ * say what it took, and no more of it is kept while it goes by.
  */
 import type { LlmAnswer } from '#contracts';
-import { begunAnswerId, type Dialect, readUsageAtEnd, USAGE_END_CHARS_MAX } from '#domain/llm-dialects';
+import { type Dialect, readUsageAtEnd, USAGE_END_CHARS_MAX } from '#domain/llm-dialects';
 
 /** Beyond so many they are put together: each that came by itself takes hundreds of bytes of memory. */
 const PIECES_MAX = 64;
@@ -14,8 +13,6 @@ export class EndReader {
   /** The last, as few as hold the end. */
   #chunks: Buffer[] = [];
   #byteCount = 0;
-  /** As much; not kept of what is read in a dialect, which knows the id. */
-  #beginning = NONE;
 
   /** @param dialect in which the usage is told; undefined: whichever it fits */
   constructor(dialect?: Dialect) {
@@ -23,11 +20,6 @@ export class EndReader {
   }
 
   push(bytes: Buffer): void {
-    if (this.#dialect === undefined && this.#beginning.length < USAGE_END_CHARS_MAX)
-      this.#beginning = Buffer.concat([
-        this.#beginning,
-        bytes.subarray(0, USAGE_END_CHARS_MAX - this.#beginning.length),
-      ]);
     this.#chunks.push(bytes);
     this.#byteCount += bytes.length;
     if (this.#chunks.length > PIECES_MAX) this.#chunks = [Buffer.concat(this.#chunks)];
@@ -39,17 +31,13 @@ export class EndReader {
     }
   }
 
-  /** Null: it says neither what it took nor that it is to come. Never throws. */
+  /** Null: it does not say what it took. Never throws. */
   finish(): LlmAnswer | null {
     const end = Buffer.concat(this.#chunks).toString('latin1');
     const usage = readUsageAtEnd(end, this.#dialect);
-    if (usage !== null) return { ...UNREAD, usage };
-    const answer_id = begunAnswerId(this.#beginning.toString('latin1')) ?? begunAnswerId(end);
-    return answer_id === null ? null : { ...UNREAD, answer_id };
+    return usage && { ...UNREAD, usage };
   }
 }
-
-const NONE = Buffer.alloc(0);
 
 const UNREAD: LlmAnswer = {
   model: null,

@@ -14,7 +14,7 @@ import {
   type WindowState,
 } from '#contracts';
 import type { BudgetPeriod } from '#domain/alerts';
-import { fetchedAnswerId, isInteraction } from '#domain/llm-dialects';
+import { fetchedAnswerId } from '#domain/llm-dialects';
 import {
   budgetsSetSince,
   corrections,
@@ -97,7 +97,7 @@ const fetchedId = ({ incoming, path }: ProxyCall): string | null =>
 function noteUnsettled({ unsettled, clock }: PolicyParts, call: ProxyCall, used: Used): void {
   const { answer, costMicroUsd, taken } = call;
   const dialect = call.dialect?.name ?? null;
-  const isKept = dialect === 'openai-responses' || (dialect === null && isInteraction(call.path));
+  const isKept = dialect === 'openai-responses' || dialect === 'gemini-interactions';
   if (!isKept || !call.wasTakenUp || !answer?.answer_id) return;
   if (answer.usage !== null || answer.finish !== null || answer.failed) return;
   unsettled.note(call.scope, answer.answer_id, {

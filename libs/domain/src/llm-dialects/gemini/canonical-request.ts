@@ -66,7 +66,13 @@ export function canonicalGeminiRequest(body: unknown, path: string, query?: stri
   };
   config.moveTo(rest, COMMON, 'generationConfig');
   left.moveTo(rest, NONE);
-  addTarget(rest, path, /(?:\/models\/[^/]*)?:(?:generateContent|streamGenerateContent)$/, query, isIdle);
+  addTarget(
+    rest,
+    path,
+    /(?:\/models\/[^/]*)?:(?:generateContent|streamGenerateContent)$/,
+    query,
+    isIdleParameter,
+  );
   return canonical;
 }
 
@@ -76,5 +82,5 @@ function systemOf(instruction: unknown): CanonicalMessage[] {
   return [canonicalMessage(content, { ...SHAPE, defaultRole: 'system' })];
 }
 
-const isIdle = (name: string, value: string): boolean =>
+export const isIdleParameter = (name: string, value: string): boolean =>
   IDLE_PARAMETERS.has(name) || ((name === 'alt' || name === '$alt') && (value === 'sse' || value === 'json'));

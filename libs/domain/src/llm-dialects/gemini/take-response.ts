@@ -157,7 +157,7 @@ const isMistaken = (usage: JsonRecord | undefined): boolean =>
     ...[usage?.candidatesTokenCount, usage?.thoughtsTokenCount],
   );
 
-/** Of the Interactions API, which nobody reads but for it. */
+/** Of the Interactions API. */
 export function readInteractionUsage(value: unknown): Usage | null {
   const usage = asRecord(value);
   const input = asTokens(usage?.total_input_tokens);
@@ -174,5 +174,12 @@ export function readInteractionUsage(value: unknown): Usage | null {
     audioInput: tokensIn(usage.input_tokens_by_modality, 'AUDIO'),
     audioOutput: tokensIn(usage.output_tokens_by_modality, 'AUDIO'),
     imageOutput: tokensIn(usage.output_tokens_by_modality, 'IMAGE'),
+    searches: searchesIn(usage.grounding_tool_count),
   });
 }
+
+const searchesIn = (counts: unknown): number =>
+  asList(counts).reduce<number>((sum, value) => {
+    const one = asRecord(value);
+    return one?.type === 'google_search' ? sum + (asTokens(one.count) ?? 0) : sum;
+  }, 0);
