@@ -45,6 +45,18 @@ describe('requests', () => {
     expect(newest.attachment_digests).toHaveLength(1);
   });
 
+  it('have results that are wrapped as contents, which say of themselves that a tool failed', () => {
+    const input = (result: unknown) => ({ input: [{ type: 'function_result', call_id: 'c', result }] });
+    const resultOf = (result: unknown) => read(input(result)).newest.tool_results[0];
+    const content = [{ type: 'text', text: 'Error: no such file' }];
+    expect(resultOf({ content })).toMatchObject({ text: 'Error: no such file', failed: true });
+    expect(resultOf({ error: 'no such file' })).toMatchObject({ failed: true });
+    expect(resultOf({ content, rows: 3 })).toMatchObject({
+      text: JSON.stringify({ content, rows: 3 }),
+      failed: false,
+    });
+  });
+
   it('go on from an earlier interaction, whose calls are not in them', () => {
     expect(read(json('request-continued.json'))).toMatchObject({
       continues: 'v1_1',
@@ -177,6 +189,18 @@ describe('answers', () => {
       expect(answer).toMatchObject({ finish, failed: status === 'failed' });
   });
 
+  it.each([
+    ['arguments_delta', 'arguments'],
+    ['arguments', 'partial_arguments'],
+  ])('have the arguments of a call in pieces of the type %s', (type, member) => {
+    const piece = (text: string) => ({ event_type: 'step.delta', index: 4, delta: { type, [member]: text } });
+    const step = { type: 'function_call', id: '1', name: 'f' };
+    const reader = readStream(
+      events({ event_type: 'step.start', index: 4, step }, piece('{"to":'), piece('"a"}')),
+    );
+    expect(reader.answer().tool_calls).toEqual([{ id: '1', name: 'f', arguments: '{"to":"a"}' }]);
+  });
+
   it('are taken from the last event where it has the steps', () => {
     const reader = readStream(
       events(
@@ -223,6 +247,12 @@ describe('answers', () => {
     ['a picture', { type: 'model_output' }, { type: 'image', data: 'AAAA' }],
     ['a source', { type: 'model_output' }, { type: 'text_annotation_delta', annotations: [{}] }],
     ['a search of the vendor', { type: 'google_search_call', id: '1' }, { type: 'google_search_call' }],
+    ['an error of a message', { type: 'model_output', error: { code: 3 } }, { type: 'text', text: 'a' }],
+    [
+      'a call that is signed',
+      { type: 'function_call', id: '1', name: 'f', arguments: {}, signature: 's' },
+      { type: 'arguments_delta', arguments: '{}' },
+    ],
   ])('streamed with %s cannot be given again', (_, step, delta) => {
     const said = [
       { event_type: 'step.start', index: 0, step },
@@ -230,7 +260,7 @@ describe('answers', () => {
       { event_type: 'step.stop', index: 0 },
     ];
     const end = { event_type: 'interaction.completed', interaction: { id: 'v1_1', status: 'completed' } };
-    expect(readStream(events(...said, end)).answer()).toMatchObject({ finish: 'stop', lossless: false });
+    expect(readStream(events(...said, end)).answer()).toMatchObject({ lossless: false });
     expect(readStream(events(end)).answer().lossless).toBe(true);
   });
 });

@@ -34,6 +34,10 @@ function isPlainText(step: JsonRecord | undefined): boolean {
   );
 }
 
+/** Of a step as its stream begins it: a signature, or an error, is more than text or a call. */
+export const isPlainBeginning = (step: JsonRecord): boolean =>
+  saysOnly(step, step.type === 'function_call' ? CALL : OUTPUT);
+
 const isPlainCall = (step: JsonRecord | undefined): boolean =>
   step?.type === 'function_call' &&
   saysOnly(step, CALL) &&

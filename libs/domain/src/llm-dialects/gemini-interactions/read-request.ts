@@ -44,12 +44,18 @@ function readNewest(steps: readonly unknown[]): NewestTurn {
     } else if (step.type === 'function_result') {
       // Null when the call is in an earlier interaction, which the vendor keeps.
       const call = calls.find(asText(step.call_id)) ?? null;
-      const text = resultTextOf(step.result, readContent, turn.attachment_digests);
+      const text = resultTextOf(onlyContent(step.result), readContent, turn.attachment_digests);
       turn.tool_results.push({ call, text, failed: step.is_error === true || tellsFailure(text) });
     }
   }
   takeUserTexts(turn, texts, steps, start, isModelStep);
   return turn;
+}
+
+/** Google's own examples wrap contents into an object; one that holds more is taken whole. */
+function onlyContent(result: unknown): unknown {
+  const { content, ...rest } = asRecord(result) ?? {};
+  return Array.isArray(content) && Object.keys(rest).length === 0 ? content : result;
 }
 
 const collectCalls: CollectCalls = (step, add) => {

@@ -4,18 +4,10 @@ import type { AnswerGatherer } from '../answer-gatherer.js';
 import { textOf } from '../content-parts.js';
 import { GatheringReader } from '../gathering-reader.js';
 import { hasExactNumbers, isNothing } from '../lossless.js';
-import {
-  asCount,
-  asJsonText,
-  asModel,
-  asName,
-  asRecord,
-  asText,
-  type JsonRecord,
-  tellsError,
-} from '../read-json.js';
+import { asCount, asModel, asName, asRecord, asText, type JsonRecord, tellsError } from '../read-json.js';
 import { readTier } from '../service-tier.js';
 import { SseReader } from '../sse.js';
+import { isPlainBeginning } from './lossless.js';
 import { interactionFinish, readInteractionAnswer } from './read-answer.js';
 import { readCallStep, readContent } from './steps.js';
 
@@ -59,24 +51,27 @@ function readHead(gatherer: AnswerGatherer, interaction: JsonRecord | undefined)
 }
 
 function readStart(gatherer: AnswerGatherer, event: JsonRecord): void {
-  const step = asRecord(event.step);
+  const step = asRecord(event.step) ?? {};
+  gatherer.isLossy ||= !isPlainBeginning(step);
   const read = readCallStep(step);
   const call = read && gatherer.openCall(keyOf(event));
   if (read && call) {
     gatherer.nameCall(call, read);
-    if (!isNothing(step?.arguments)) gatherer.setArguments(call, read.arguments);
+    if (!isNothing(step.arguments)) gatherer.setArguments(call, read.arguments);
     return;
   }
   // One message of one text, then calls: no order but this can be written again.
-  const isFirst = step?.type === 'model_output' && !gatherer.hasText && gatherer.callCount === 0;
+  const isFirst = step.type === 'model_output' && !gatherer.hasText && gatherer.callCount === 0;
   gatherer.isLossy ||= !isFirst;
-  if (step?.type === 'model_output') gatherer.addText(textOf(step.content, readContent, ''));
+  if (step.type === 'model_output') gatherer.addText(textOf(step.content, readContent, ''));
 }
 
 function readDelta(gatherer: AnswerGatherer, event: JsonRecord): void {
   const delta = asRecord(event.delta);
   const call = gatherer.findCall(keyOf(event));
-  if (delta?.type === 'arguments_delta' && call) gatherer.addArguments(call, asJsonText(delta.arguments));
+  // Google's documents have both names.
+  const piece = delta?.arguments ?? delta?.partial_arguments;
+  if (call && typeof piece === 'string') gatherer.addArguments(call, piece);
   else if (delta?.type === 'text') gatherer.addText(asText(delta.text));
   else {
     gatherer.isLossy = true;
