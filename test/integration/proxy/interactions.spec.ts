@@ -199,3 +199,22 @@ test('an answer that Google keeps is given again under its id, until it is delet
   await interactionsOf(agent).delete(first.id);
   expect((await asked()).id).not.toBe(first.id);
 });
+
+test('is seen on Vertex AI as well, where the SDK escapes the slashes of its project', async () => {
+  const agent = freshAgent();
+  callsForEver();
+  const { interactions } = new GoogleGenAI({
+    vertexai: true,
+    project: 'p',
+    location: 'global',
+    httpOptions: {
+      baseUrl: `${gateway.url}/agents/${agent}/proxy/gemini`,
+      headers: { authorization: 'Bearer of-google', 'x-observatory-key': AGENT_KEY },
+    },
+  });
+  await interactions.create({ model: MODEL, input: 'Read meter 7.' });
+  await expect
+    .poll(() => callsOf(agent))
+    .toMatchObject([{ dialect: 'gemini-interactions', model: MODEL, status: 200 }]);
+  expect(upstream.calls[0]?.url).toBe('/v1beta1%2Fprojects%2Fp%2Flocations%2Fglobal/interactions');
+});

@@ -30,6 +30,7 @@ describe('dialectFor', () => {
     ['gemini', `${GEMINI}:generateContent;v=1`, 'gemini'],
     ['gemini', '/v1beta/interactions', 'gemini-interactions'],
     ['gemini', '/v1beta1/projects/p/locations/global/interactions', 'gemini-interactions'],
+    ['gemini', '/v1beta1%2Fprojects%2Fp%2Flocations%2Fglobal/interactions', 'gemini-interactions'],
     ['gemini', '/v1beta/openai/chat/completions', 'openai-chat'],
     ['gemini', `${VERTEX}/google/models/gemini-2.5-flash:streamGenerateContent`, 'gemini'],
     ['gemini', '/v1/projects/p/locations/global/endpoints/openapi/chat/completions', 'openai-chat'],
