@@ -37,6 +37,23 @@ describe('a picture', () => {
       inMessage({ type: 'tool_result', tool_use_id: 't', content: [{ type: 'image', source }] }),
     ],
     [
+      'interactions',
+      { input: [{ type: 'user_input', content: [{ type: 'image', data: LONG, mime_type: 'image/png' }] }] },
+    ],
+    ['interactions, by itself', { input: { type: 'image', data: LONG, mime_type: 'image/png' } }],
+    [
+      "interactions, in a function's result",
+      {
+        input: [
+          {
+            type: 'function_result',
+            call_id: 'c',
+            result: [{ type: 'image', data: LONG, mime_type: 'image/png' }],
+          },
+        ],
+      },
+    ],
+    [
       'generateContent',
       {
         contents: [

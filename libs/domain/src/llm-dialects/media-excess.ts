@@ -39,7 +39,7 @@ function inParts(parts: unknown, depth: number): number {
 
 function inPart(part: JsonRecord, depth: number): number {
   if (part.type === 'text' || typeof part.content === 'string') return 0;
-  const within = part.content ?? part.parts ?? part.output;
+  const within = part.content ?? part.parts ?? part.output ?? part.result;
   return within === undefined ? excessOf(part) : inParts(within, depth + 1);
 }
 
@@ -50,6 +50,8 @@ function excessOf(part: JsonRecord): number {
     const held = asRecord(value);
     if (held !== undefined) return excessOfUrl(asText(held.url)) || excessOfData(held);
   }
+  // Of Google's interactions, which hold nothing around it.
+  if (typeof part.data === 'string') return excessOfData(part);
   return inParts(asRecord(part.functionResponse ?? part.function_response)?.parts, DEPTH_MAX);
 }
 
