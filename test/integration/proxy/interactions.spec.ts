@@ -218,3 +218,29 @@ test('is seen on Vertex AI as well, where the SDK escapes the slashes of its pro
     .toMatchObject([{ dialect: 'gemini-interactions', model: MODEL, status: 200 }]);
   expect(upstream.calls[0]?.url).toBe('/v1beta1%2Fprojects%2Fp%2Flocations%2Fglobal/interactions');
 });
+
+test('an answer that Google had cut goes on in its session, and its rest is no repetition', async () => {
+  const agent = freshAgent();
+  upstream.script((_call, response, index) =>
+    respondJson(response, 200, {
+      id: `v1_hop_${index}`,
+      object: 'interaction',
+      model: MODEL,
+      status: index < 7 ? 'requires_continuation' : 'completed',
+      ...(index < 7 && { continuation_token: `token-${index}` }),
+      steps: [{ type: 'model_output', content: [{ type: 'text', text: `Part ${index}. ` }] }],
+      usage: USAGE,
+    }),
+  );
+  const asked = { model: MODEL, input: 'Write a very long story.', store: false };
+  const { output_text = '' } = await interactionsOf(agent).create(asked);
+  expect(output_text).toContain('Part 7.');
+  // It sends the question with each of them, for nothing is kept.
+  expect(upstream.calls.map(({ json }) => (json as { input?: string }).input)).toEqual(
+    Array(8).fill(asked.input),
+  );
+  await expect.poll(() => callsOf(agent)).toHaveLength(8);
+  const calls = await callsOf(agent);
+  expect(new Set(calls.map(({ session_id }) => session_id)).size).toBe(1);
+  expect(new Set(calls.map(({ decision }) => decision))).toEqual(new Set(['forwarded']));
+});

@@ -263,9 +263,15 @@ describe("a base URL without the proxy's path", () => {
 
   test("is told to users of Google's SDK", async () => {
     const client = new GoogleGenAI({ apiKey: AGENT_KEY, httpOptions: { baseUrl: gateway.url } });
-    await expect(
-      client.models.generateContent({ model: 'gemini-2.5-flash', contents: 'Hi' }),
-    ).rejects.toMatchObject({ status: 404, message: expect.stringContaining('end in /proxy/gemini.') });
+    const model = 'gemini-2.5-flash';
+    for (const asked of [
+      client.models.generateContent({ model, contents: 'Hi' }),
+      client.interactions.create({ model, input: 'Hi' }),
+    ])
+      await expect(asked).rejects.toMatchObject({
+        status: 404,
+        message: expect.stringContaining('end in /proxy/gemini.'),
+      });
   });
 
   test('leaves the connection to the next request', async () => {
