@@ -143,6 +143,33 @@ describe('web searches that the vendor ran', () => {
     const last = { ...answer('gemini-3.5-flash', undefined), candidates: [{ finishReason: 'STOP' }] };
     expect(searchesStreamed('gemini', [answer('gemini-3.5-flash', queries), last])).toBe(2);
   });
+
+  it('are counted by an interaction itself, and are one up to version 2', () => {
+    const counts = (count: unknown) => [
+      { type: 'google_maps', count: 5 },
+      { type: 'google_search', count },
+    ];
+    const interaction = (model: string, count: unknown) => ({
+      id: 'v1_1',
+      model,
+      status: 'completed',
+      usage: { total_input_tokens: 9, total_output_tokens: 3, grounding_tool_count: counts(count) },
+    });
+    for (const [model, count, searches] of [
+      ['gemini-3.5-flash', 2, 2],
+      ['gemini-2.5-pro', 2, 1],
+      ['gemini-2.5-pro', 0, undefined],
+      ['gemini-3.5-flash', -1, undefined],
+    ] as const) {
+      const told = interaction(model, count);
+      expect(searchesIn('gemini-interactions', told)).toBe(searches);
+      const end = { event_type: 'interaction.completed', interaction: told };
+      expect(searchesStreamed('gemini-interactions', [end])).toBe(searches);
+      const begun = { event_type: 'interaction.created', interaction: { id: 'v1_1', model } };
+      const nameless = { ...end, interaction: { ...told, model: undefined } };
+      expect(searchesStreamed('gemini-interactions', [begun, nameless])).toBe(searches);
+    }
+  });
 });
 
 describe('searches in files that the vendor ran', () => {

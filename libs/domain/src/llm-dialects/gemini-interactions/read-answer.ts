@@ -19,13 +19,14 @@ export function readInteractionAnswer(body: unknown): LlmAnswer {
     else if (step?.type === 'model_output') text += textOf(step.content, readContent, '');
     else if (step?.type === 'thought') charsBeside += textOf(step.summary, readContent, '').length;
   }
+  const model = asModel(interaction.model);
   return {
-    model: asModel(interaction.model),
+    model,
     text,
     tool_calls,
     ...(charsBeside > 0 && { chars_beside: charsBeside }),
     finish: interactionFinish(interaction, tool_calls.length > 0),
-    usage: readInteractionUsage(interaction.usage),
+    usage: readInteractionUsage(interaction.usage, model),
     ...readTier(interaction.service_tier),
     failed: interaction.status === 'failed' || tellsError(interaction),
     answer_id: asName(interaction.id),

@@ -91,7 +91,7 @@ const keyOf = (event: JsonRecord): number | string => asCount(event.index) ?? ''
 function readEnd(gatherer: AnswerGatherer, event: JsonRecord): void {
   const interaction = asRecord(event.interaction) ?? {};
   readHead(gatherer, interaction);
-  const answer = readInteractionAnswer(interaction);
+  const answer = readInteractionAnswer({ ...interaction, model: gatherer.model });
   gatherer.usage = answer.usage;
   gatherer.searchCount = answer.usage?.search_count ?? 0;
   gatherer.tier = readTier(interaction.service_tier);

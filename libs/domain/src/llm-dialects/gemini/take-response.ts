@@ -62,9 +62,11 @@ function noteSearches(gatherer: AnswerGatherer, candidates: readonly (JsonRecord
     }),
   );
   queries.delete('');
-  const count = BILLED_BY_ANSWER.test(gatherer.model ?? '') ? Math.min(1, queries.size) : queries.size;
-  gatherer.searchCount = Math.max(gatherer.searchCount, count);
+  gatherer.searchCount = Math.max(gatherer.searchCount, charged(gatherer.model, queries.size));
 }
+
+const charged = (model: string | null, count: number): number =>
+  BILLED_BY_ANSWER.test(model ?? '') ? Math.min(1, count) : count;
 
 const isFirstCandidate = (candidate: JsonRecord | undefined): boolean =>
   candidate !== undefined && (candidate.index === undefined || candidate.index === 0);
@@ -157,8 +159,8 @@ const isMistaken = (usage: JsonRecord | undefined): boolean =>
     ...[usage?.candidatesTokenCount, usage?.thoughtsTokenCount],
   );
 
-/** Of the Interactions API. */
-export function readInteractionUsage(value: unknown): Usage | null {
+/** Of the Interactions API. @param model of the answer, where it is known */
+export function readInteractionUsage(value: unknown, model: string | null = null): Usage | null {
   const usage = asRecord(value);
   const input = asTokens(usage?.total_input_tokens);
   const output = asTokens(usage?.total_output_tokens);
@@ -174,7 +176,7 @@ export function readInteractionUsage(value: unknown): Usage | null {
     audioInput: tokensIn(usage.input_tokens_by_modality, 'AUDIO'),
     audioOutput: tokensIn(usage.output_tokens_by_modality, 'AUDIO'),
     imageOutput: tokensIn(usage.output_tokens_by_modality, 'IMAGE'),
-    searches: searchesIn(usage.grounding_tool_count),
+    searches: charged(model, searchesIn(usage.grounding_tool_count)),
   });
 }
 
