@@ -244,3 +244,27 @@ test('an answer that Google had cut goes on in its session, and its rest is no r
   expect(new Set(calls.map(({ session_id }) => session_id)).size).toBe(1);
   expect(new Set(calls.map(({ decision }) => decision))).toEqual(new Set(['forwarded']));
 });
+
+test('an agent of Google’s is recorded with its tokens, can be ended, and costs nobody knows what', async () => {
+  const agent = freshAgent();
+  upstream.script((_call, response) =>
+    respondJson(response, 200, {
+      id: 'v1_research',
+      object: 'interaction',
+      agent: 'deep-research',
+      status: 'completed',
+      steps: [{ type: 'model_output', content: [{ type: 'text', text: 'Found.' }] }],
+      usage: USAGE,
+    }),
+  );
+  const asked = { agent: 'deep-research', input: 'Look into it.' };
+  expect((await interactionsOf(agent).create(asked)).output_text).toBe('Found.');
+  await expect
+    .poll(() => callsOf(agent))
+    .toMatchObject([{ model: null, cost_usd: null, usage: { input_tokens: 1_000 } }]);
+  const session = (await callsOf(agent))[0]?.session_id as string;
+  await isShown(session);
+  await command(session, 'terminate', { reason: 'enough' });
+  await expect(interactionsOf(agent).create(asked)).rejects.toMatchObject({ status: 403 });
+  expect(upstream.calls).toHaveLength(1);
+});
