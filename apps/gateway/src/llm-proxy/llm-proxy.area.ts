@@ -63,7 +63,7 @@ import { StepFeed } from './sessions/step-feed.js';
 import { tellUntoldCalls, type UntoldCallsParts } from './sessions/untold-calls.js';
 import { isError } from './steps/record.step.js';
 import { UpstreamDirectory } from './upstreams/upstream-directory.js';
-import { UpstreamHealthBoard, type UpstreamWait, wasFailedByUpstream } from './upstreams/upstream-health.js';
+import { UpstreamHealthBoard, waitsOf, wasFailedByUpstream } from './upstreams/upstream-health.js';
 
 export interface LlmProxyDependencies {
   clock: Clock;
@@ -281,16 +281,9 @@ export class LlmProxyArea {
       limiter_fail_open: this.#events.limiterFailureCounts(),
       redis: { configured: limits.isShared, connected: await limits.isConnected() },
       upstreams: this.#upstreamHealth
-        .list(tenantId, this.#waits(tenantId))
+        .list(tenantId, waitsOf(this.#route?.running ?? [], tenantId))
         .filter(({ name }) => this.upstreams.find(tenantId, name) !== null),
     };
-  }
-
-  /** Calls that an upstream has and has not begun to answer. */
-  *#waits(tenantId: string): Generator<UpstreamWait> {
-    for (const call of this.#route?.running ?? [])
-      if (call.tenantId === tenantId && call.wasTakenUp && call.firstByteMs === null)
-        yield { upstream: call.upstream.name, waitedMs: call.elapsedMs() - call.heldMs };
   }
 
   /** Limits in Redis are Redis' to forget. */

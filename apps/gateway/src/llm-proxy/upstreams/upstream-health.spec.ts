@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { FakeClock } from '#testing';
-import { UpstreamHealthBoard, type UpstreamWait, wasFailedByUpstream } from './upstream-health.js';
+import { buildProxyCall } from '../proxy-call.fixture.js';
+import { UpstreamHealthBoard, type UpstreamWait, waitsOf, wasFailedByUpstream } from './upstream-health.js';
 
 const CALL = { decision: 'forwarded', status: 200, first_byte_ms: 5, duration_ms: 9, held_ms: 0 } as const;
 const TAKEN_UP = { wasTakenUp: true, wasShutDown: false };
@@ -41,6 +42,17 @@ describe('what a call says of its upstream', () => {
     expect(wasFailedByUpstream(left, { ...TAKEN_UP, wasTakenUp: false })).toBeNull();
     expect(wasFailedByUpstream(left, { ...TAKEN_UP, wasShutDown: true })).toBeNull();
   });
+});
+
+test('calls that wait are the tenant’s that an upstream has; of one that has just come nobody knows whose it is', () => {
+  const waiting = (tenantId: string, more: object = {}) =>
+    Object.assign(buildProxyCall({ tenantId }), { wasTakenUp: true, heldMs: -40_000, ...more });
+  const justCame = waiting('acme', { wasTakenUp: false, principal: undefined });
+  const begun = waiting('acme', { firstByteMs: 5 });
+  const notSent = waiting('acme', { wasTakenUp: false });
+  const waits = [...waitsOf([justCame, begun, notSent, waiting('rival'), waiting('acme')], 'acme')];
+  expect(waits).toEqual([{ upstream: 'openai', waitedMs: expect.any(Number) }]);
+  expect(waits[0]?.waitedMs).toBeGreaterThanOrEqual(40_000);
 });
 
 describe('the health of an upstream', () => {

@@ -5,6 +5,7 @@
 import type { LlmCall, UpstreamHealth } from '#contracts';
 import { CallTally } from '#domain/alerts';
 import { type Clock, FairLru, HOUR_MS, MINUTE_MS } from '#kernel';
+import type { ProxyCall } from '../proxy-call.js';
 
 const WINDOW_MS = 5 * MINUTE_MS;
 /** Upstreams of all tenants. */
@@ -72,6 +73,18 @@ export function wasFailedByUpstream(
   if (decision !== 'aborted' || !wasTakenUp || wasShutDown) return null;
   return first_byte_ms === null && duration_ms - held_ms >= WAITS_AFTER_MS ? true : null;
 }
+
+/** The tenant's calls that an upstream has and has not begun to answer. @param calls under way; nobody knows yet whose a new one is */
+export function* waitsOf(calls: Iterable<WaitingCall>, tenantId: string): Generator<UpstreamWait> {
+  for (const call of calls)
+    if (call.wasTakenUp && call.firstByteMs === null && call.tenantId === tenantId)
+      yield { upstream: call.upstream.name, waitedMs: call.elapsedMs() - call.heldMs };
+}
+
+type WaitingCall = Pick<
+  ProxyCall,
+  'tenantId' | 'wasTakenUp' | 'firstByteMs' | 'heldMs' | 'elapsedMs' | 'upstream'
+>;
 
 /** Times are kept by the steady clock: somebody who sets the wall clock must not heal or fail an upstream. */
 export class UpstreamHealthBoard {
