@@ -31,11 +31,13 @@ interface Upstream {
   isStreamed: boolean;
   /** Messages that a request has when it thinks first. */
   thinksFrom: number;
+  /** Of its second answer, beside its words. */
+  pageChars?: number;
 }
 
 /** As the vendor answers: thinks first, and refuses thoughts that were thought of something else. */
 const checking =
-  ({ isStreamed, thinksFrom }: Upstream) =>
+  ({ isStreamed, thinksFrom, pageChars = 0 }: Upstream) =>
   (call: any, response: any) => {
     const { messages, ...request } = call.json;
     for (const [at, message] of messages.entries()) {
@@ -52,7 +54,8 @@ const checking =
     const text = `answer ${messages.length}`;
     if (!isStreamed) {
       const thoughts = messages.length < thinksFrom ? [] : [{ type: 'thinking', thinking: '', signature }];
-      const content = [...thoughts, { type: 'text', text }];
+      const page = { type: 'text', text: 'x'.repeat(pageChars) };
+      const content = [...thoughts, ...(messages.length === 3 ? [page] : []), { type: 'text', text }];
       return respondJson(response, 200, {
         ...message,
         content,
@@ -141,6 +144,16 @@ test.each([
   await startAgain();
   expect(await ask('File the sixth.')).toBe('answer 11');
   expect(sent()).toContain(GUIDANCE);
+});
+
+test('it goes on, too, after an answer to guidance that is too large to be read', async () => {
+  const { session, ask } = conversation({ isStreamed: false, thinksFrom: 1, pageChars: 17 * 1024 * 1024 });
+  await ask('File the first.');
+  await expect.poll(() => isKnown(session)).toBe(true);
+  await command(session, 'inject', { prompt: GUIDANCE });
+  await ask('Fetch the pages.');
+  expect(await ask('File the third.')).toBe('answer 5');
+  expect(sent().split(GUIDANCE)).toHaveLength(2);
 });
 
 test('its tokens are counted with what it was told, or the vendor refuses that as it would the request', async () => {

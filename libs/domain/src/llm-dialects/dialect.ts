@@ -73,6 +73,8 @@ export interface BoundThoughts {
    * @param under what was told when the thoughts of this signature were thought
    */
   tellAgain(body: unknown, under: (signature: string) => ToldWords | null): unknown;
+  /** Of the first thoughts in an answer that nobody reads whole. Undefined: there are none, or they have no end. @param text its beginning */
+  signatureAtBeginning(text: string): string | undefined;
 }
 
 export interface Dialect {

@@ -382,3 +382,44 @@ test.each([
     expect(await read('{"id":123}')).toMatchObject({ tool_calls: [{ arguments: '{"id":123}' }] });
   },
 );
+
+describe('of the thoughts in an answer without room', () => {
+  const MESSAGES = dialectFor('anthropic', 'POST', '/messages') as Dialect;
+  const signature = 'EqQBCkYIBxgCKkA=';
+  const usage = { input_tokens: 9, output_tokens: 9 };
+  const long = `He wrote "type":"thinking","signature":"No". ${'x'.repeat(100_000)}`;
+
+  test.each([
+    ['thinking', 'signature'],
+    ['redacted_thinking', 'data'],
+  ])('the signature is read: %s, whole', (type, name) => {
+    const reader = AnswerReader.for(MESSAGES, [], false, newRoom(0));
+    const content = [
+      { type: 'text', text: 'He wrote "type":"thinking","signature":"No".' },
+      { type, [name]: signature },
+      { type: 'text', text: long },
+      { type, [name]: 'another' },
+    ];
+    reader.push(Buffer.from(JSON.stringify({ type: 'message', content, usage })));
+    expect(reader.finish()).toMatchObject({ thinking_signature: signature, text: '', usage });
+  });
+
+  test('the signature is read: streamed', async () => {
+    const reader = AnswerReader.for(MESSAGES, EVENTS, true, newRoom(0));
+    const send = (event: { type: string }) =>
+      reader.push(Buffer.from(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`));
+    const delta = (index: number, said: object) =>
+      send({ type: 'content_block_delta', index, delta: said } as never);
+    const start = (index: number, block: object) =>
+      send({ type: 'content_block_start', index, content_block: block } as never);
+    send({ type: 'message_start', message: { type: 'message', content: [], usage } } as never);
+    start(0, { type: 'thinking', thinking: '', signature: '' });
+    delta(0, { type: 'signature_delta', signature });
+    start(1, { type: 'text', text: '' });
+    delta(1, { type: 'text_delta', text: long });
+    await Promise.resolve();
+    send({ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage } as never);
+    send({ type: 'message_stop' });
+    expect(reader.finish()).toMatchObject({ thinking_signature: signature, text: '' });
+  });
+});

@@ -2,7 +2,8 @@
  * Reads an answer along while it goes by: a stream some kilobytes at a time, a whole answer once it has ended. No client
  * waits for it, least of all for the first token: what it is given has left before it is read. An answer it cannot read
  * (not what the vendor documents) is passed on all the same and counts as unread. Of one that is too large to be
- * read, as some are with their pictures, or holds more than anybody reads, or finds no room, what it says of its usage is.
+ * read, as some are with their pictures, or holds more than anybody reads, or finds no room, what it says of its usage is, and
+ * by what the vendor will know its thoughts again.
  */
 import type { LlmAnswer } from '#contracts';
 import { DIALECT_LIMITS, type Dialect, type StreamReader } from '#domain/llm-dialects';
@@ -16,6 +17,8 @@ const ANSWER_BYTES_READ_MAX = 16 * 1024 * 1024;
 /** Of a stream, read together: some 100 us of work, and what a call under way holds. */
 const TOGETHER_BYTES = 16 * 1024;
 const TOGETHER_COUNT = 64;
+/** Of an answer that goes unread; its thoughts come first. */
+const SIGNATURE_WITHIN_BYTES = 1024 * 1024;
 
 export class AnswerReader {
   readonly #dialect: Dialect;
@@ -29,6 +32,8 @@ export class AnswerReader {
   #isUnreadable = false;
   /** Of a stream, which may turn out at its end to have been too long to be read, and of what is too large; null before. */
   #end: EndReader | null;
+  /** Of the first thoughts in what goes unread. */
+  #signature: string | undefined;
 
   private constructor(dialect: Dialect, stream: StreamReader | null, room: AnswerRoom) {
     this.#dialect = dialect;
@@ -75,11 +80,11 @@ export class AnswerReader {
       this.#readEvents(true);
       return this.#isUnreadable ? null : this.#answerOf(this.#stream);
     }
-    if (this.#end !== null) return this.#end.finish();
+    if (this.#end !== null) return this.#answerOfUnread(this.#end);
     if (this.#whole.byteCount === 0) return null;
     try {
       const answer = this.#whole.read((bytes) => readWithinBounds(this.#dialect, bytes));
-      return answer ?? this.#endOfWhole().finish();
+      return answer ?? this.#answerOfUnread(this.#endOfWhole());
     } catch {
       return null;
     }
@@ -98,8 +103,20 @@ export class AnswerReader {
   /** Of all that came so far: the end may lie in that. */
   #endOfWhole(): EndReader {
     const end = new EndReader(this.#dialect);
-    for (const piece of this.#whole.giveAway()) end.push(piece);
+    const pieces = this.#whole.giveAway();
+    for (const piece of pieces) end.push(piece);
+    const { boundThoughts } = this.#dialect;
+    if (boundThoughts !== undefined) {
+      const beginning = Buffer.concat(pieces, Math.min(this.#whole.byteCount, SIGNATURE_WITHIN_BYTES));
+      this.#signature = boundThoughts.signatureAtBeginning(beginning.toString('latin1'));
+    }
     return end;
+  }
+
+  #answerOfUnread(end: EndReader): LlmAnswer | null {
+    const answer = end.finish();
+    if (answer === null || this.#signature === undefined) return answer;
+    return { ...answer, thinking_signature: this.#signature };
   }
 
   /** Where an event was too long to be read, it may have been the one that says what the answer took. */
@@ -118,7 +135,10 @@ export class AnswerReader {
       }
       if (areAll) this.#stream?.end();
       // Its end alone is read from here on.
-      else if (this.#stream !== null && !this.#mayKeep(this.#stream.keptCount)) this.#stream = null;
+      else if (this.#stream !== null && !this.#mayKeep(this.#stream.keptCount)) {
+        this.#signature = this.#stream.answer().thinking_signature;
+        this.#stream = null;
+      }
     } catch {
       this.#isUnreadable = true;
     }

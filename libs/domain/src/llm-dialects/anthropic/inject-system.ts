@@ -38,7 +38,15 @@ export const boundThoughts: BoundThoughts = {
     }
     return told;
   },
+  signatureAtBeginning(text) {
+    const thoughtsAt = text.search(THOUGHT);
+    return thoughtsAt < 0 ? undefined : SIGNATURE.exec(text.slice(thoughtsAt))?.[1];
+  },
 };
+
+/** A text of the model's cannot pass for one: inside a string quotation marks are escaped. */
+const THOUGHT = /"type"\s*:\s*"(?:redacted_)?thinking"/;
+const SIGNATURE = /"(?:signature|data)"\s*:\s*"([^"\\]+)"/;
 
 /** Of the first thoughts in a message. */
 export function signatureIn(message: unknown): string | null {
