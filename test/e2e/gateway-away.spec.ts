@@ -80,6 +80,20 @@ test('a gateway that stands still is not called live, though its socket is open'
   await page.getByText('Not live: as of').waitFor({ state: 'detached' });
 });
 
+test('an answer that something else gives to what the navigation asks for costs a number, and no page', async () => {
+  const page = await openAs(browser, gateway, 'ana');
+  // As of an older gateway, or of something in front of it.
+  const odd = ['**/v1/system', '**/v1/alert-channels'];
+  for (const path of odd) await page.route(path, (route) => route.fulfill({ json: { items: [{}] } }));
+  const answers = odd.map((path) => page.waitForResponse(path));
+  await page.goto(`${gateway.url}/agents`);
+  await Promise.all(answers);
+  await page.getByText('Listening for the first call').waitFor();
+  await page.getByRole('link', { name: 'Incidents' }).first().click();
+  await page.getByText('0 incidents', { exact: true }).waitFor();
+  await page.context().close();
+});
+
 test('an empty page listens only while somebody could be heard', async () => {
   const page = await openAs(browser, gateway, 'ana');
   const listening = page.getByText('Listening for your first DecisionLog');
