@@ -43,7 +43,7 @@ function UpstreamRow({ upstream }: { upstream: UpstreamHealth }) {
           <FailedShare upstream={upstream} />
           {state === 'failing' && failing_since_ms !== null ? (
             <>
-              , for <RelativeTime atMs={failing_since_ms} short className="nums font-medium text-danger" />
+              ; it began <RelativeTime atMs={failing_since_ms} className="nums font-medium text-danger" />
             </>
           ) : null}
         </span>
