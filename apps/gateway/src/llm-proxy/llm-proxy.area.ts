@@ -417,8 +417,10 @@ export class LlmProxyArea {
     spans?.export(spansOf(call, record));
     const failed = wasFailedByUpstream(record, call);
     if (failed !== null) {
+      const { upstream, agent_id, status, detail } = record;
       const hasOwnKey = call.upstream.apiKey === null;
-      this.#upstreamHealth.note({ ...record, tenantId: call.tenantId, failed, hasOwnKey });
+      const { tenantId } = call;
+      this.#upstreamHealth.note({ tenantId, upstream, agent_id, status, detail, failed, hasOwnKey });
     }
     const subject = subjectOf(call);
     if (call.sessionKey !== null)

@@ -123,8 +123,11 @@ export class UpstreamHealthBoard {
     const long = new Map<string, number[]>();
     for (const { upstream, waitedMs } of waits) {
       if (waitedMs < WAITS_AFTER_MS) continue;
+      const others = long.get(upstream);
+      if (others === undefined) long.set(upstream, [waitedMs]);
+      else others.push(waitedMs);
+      // It may have answered none yet.
       this.#of(tenantId, upstream);
-      long.set(upstream, [...(long.get(upstream) ?? []), waitedMs]);
     }
     return [...this.#known.entries(tenantId)]
       .map(([name, known]) => this.#view(name, known, long.get(name) ?? []))
