@@ -5,6 +5,7 @@ import { gateway, startAgain, startOneGateway } from '../integration/start-one-g
 import { checkEveryLook, SIZES } from './check-page.js';
 import { browser, launchOneBrowser } from './launch-one-browser.js';
 import { openAs } from './log-in.js';
+import { loopIn } from './loop-in.js';
 
 startOneGateway();
 launchOneBrowser();
@@ -141,4 +142,22 @@ test('a gateway on the own machine is asked although the browser has no network'
   await page.evaluate("window.dispatchEvent(new Event('offline'))");
   await page.getByRole('link', { name: 'Prices' }).click();
   await page.getByTestId('prices-save').waitFor();
+});
+
+test('a pause that was done is not called "Not paused" because its answer was lost', async () => {
+  await loopIn(gateway, 'unanswered');
+  const page = await openAs(browser, gateway, 'ana', '/sessions/unanswered');
+  await page.route('**/pause', async (route) => {
+    await gateway.operator('POST', '/v1/sessions/unanswered/pause', route.request().postDataJSON());
+    await page.getByTestId('hitl-resume').waitFor();
+    await route.abort();
+  });
+  const failed = page.waitForEvent('requestfailed');
+  await page.getByTestId('hitl-hold').click();
+  await failed;
+  // The page has heard of it, and is drawn.
+  await page.evaluate('new Promise(requestAnimationFrame)');
+  await page.evaluate('new Promise(requestAnimationFrame)');
+  expect(await page.getByText('Not paused').count()).toBe(0);
+  await page.context().close();
 });

@@ -8,7 +8,7 @@ import { isStoppedForGood, NO_POLICIES, stoppedAgentOf } from '../session-cluste
 import { guidanceOf, InjectForm } from './inject-form';
 import { PrimaryCommand } from './primary-command';
 import { TerminateButton } from './terminate-button';
-import { useCommand } from './use-command';
+import { failureStill, useCommand } from './use-command';
 
 export function ActionBar({ session }: { session: SessionView }) {
   const commander = useCommand(session.session_id);
@@ -16,9 +16,10 @@ export function ActionBar({ session }: { session: SessionView }) {
   const [isInjecting, setIsInjecting] = useState(false);
   const draft = useDraft(guidanceOf(session.session_id));
   const isTerminated = session.control.state === 'terminated';
-  const failure = commander.failure ? (
+  const still = failureStill(commander, session.control.state);
+  const failure = still ? (
     <Callout tone="danger" alert className="mb-2">
-      {commander.failure.message}
+      {still.message}
     </Callout>
   ) : null;
   const buttons = (

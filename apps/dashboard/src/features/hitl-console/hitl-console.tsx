@@ -14,7 +14,7 @@ import { MakeCooperative } from './make-cooperative';
 import { PendingDirectives } from './pending-directives';
 import { PrimaryCommand } from './primary-command';
 import { TerminateButton } from './terminate-button';
-import { useCommand } from './use-command';
+import { failureStill, useCommand } from './use-command';
 
 const COMMAND_NAMES: Record<string, string> = {
   pause: 'Not paused',
@@ -26,6 +26,7 @@ export function HitlConsole({ detail }: { detail: SessionDetail }) {
   const { session, directives } = detail;
   const { control } = session;
   const commander = useCommand(session.session_id);
+  const failure = failureStill(commander, control.state);
   const isPhone = useIsPhone();
   const draft = useDraft(guidanceOf(session.session_id));
   const agents = useTopic('gateway:agents').data ?? NO_AGENTS;
@@ -48,9 +49,9 @@ export function HitlConsole({ detail }: { detail: SessionDetail }) {
           </>
         ) : null}
       </p>
-      {commander.failure ? (
+      {failure ? (
         <Callout tone="danger" alert>
-          {COMMAND_NAMES[commander.failure.command] ?? 'Not done'}: {commander.failure.message}
+          {COMMAND_NAMES[failure.command] ?? 'Not done'}: {failure.message}
         </Callout>
       ) : null}
       {/* Of a pause that it did not hear, the sentence above says so. */}

@@ -1,12 +1,18 @@
 /** Sends commands to one session and keeps the latest failure, to be shown beside the control that failed. */
 import { useCallback, useState } from 'react';
-import type { Command, CommandAnswer, HitlCommand } from '#contracts';
-import { sendCommand, useDenial } from '../../api';
+import {
+  type Command,
+  type CommandAnswer,
+  type ControlState,
+  type HitlCommand,
+  isStoppedState,
+} from '#contracts';
+import { ApiError, sendCommand, useDenial } from '../../api';
 
 export interface Commander {
   /** The latest command, while it is on its way; null = none. */
   busy: Command | null;
-  failure: { command: Command; message: string } | null;
+  failure: { command: Command; message: string; wasAnswered: boolean } | null;
   /** Null when allowed; else why not. */
   denial: string | null;
   /** Null after a failure, which then is in `failure`. */
@@ -39,7 +45,7 @@ export function useCommand(sessionId: string): Commander {
         return await sendOrThrow(command);
       } catch (error) {
         const message = error instanceof Error ? error.message : String(error);
-        setFailure({ command: command.command, message });
+        setFailure({ command: command.command, message, wasAnswered: wasAnswered(error) });
         return null;
       }
     },
@@ -48,3 +54,13 @@ export function useCommand(sessionId: string): Commander {
 
   return { busy, failure, denial, send, sendOrThrow };
 }
+
+/** A refusal; of a command without an answer nobody knows whether it was done. */
+export const wasAnswered = (error: unknown): boolean => error instanceof ApiError && error.status !== 0;
+
+/** Null where only the answer was lost: the command was done, as the session shows. */
+export const failureStill = ({ failure }: Commander, state: ControlState): Commander['failure'] =>
+  failure !== null && !failure.wasAnswered && isDone(failure.command, state) ? null : failure;
+
+const isDone = (command: Command, state: ControlState): boolean =>
+  command === 'pause' ? isStoppedState(state) : command === 'resume' && state === 'active';

@@ -4,11 +4,12 @@ import { useCallback, useState } from 'react';
 import { isStoppedState, type SessionView } from '#contracts';
 import { sendCommand, useDenial } from '../../api';
 import { toast } from '../../ui';
+import { wasAnswered } from './use-command';
 
 interface PauseAndInspect {
   busy: boolean;
   /** Why the last click did not pause; null after a success or before any. */
-  failure: string | null;
+  failure: { message: string; wasAnswered: boolean } | null;
   /** Null when allowed; else why not. */
   denial: string | null;
   /**
@@ -25,7 +26,7 @@ export function usePauseAndInspect(): PauseAndInspect {
   const router = useRouter();
   const denial = useDenial('command');
   const [busy, setBusy] = useState(false);
-  const [failure, setFailure] = useState<string | null>(null);
+  const [failure, setFailure] = useState<PauseAndInspect['failure']>(null);
 
   const attempt = useCallback(
     async (sessionId: string, reason: string): Promise<string | null> => {
@@ -40,7 +41,7 @@ export function usePauseAndInspect(): PauseAndInspect {
         return null;
       } catch (error) {
         const message = error instanceof Error ? error.message : String(error);
-        setFailure(message);
+        setFailure({ message, wasAnswered: wasAnswered(error) });
         return message;
       } finally {
         setBusy(false);

@@ -36,6 +36,8 @@ export function AlertRowFrame(props: AlertRowFrameProps) {
   const { sessionId, session, rest, figure } = props;
   const pausing = usePauseAndInspect();
   const isPaused = session !== undefined && isStoppedState(session.control.state);
+  // Where it is paused, only the answer was lost.
+  const failure = isPaused && !pausing.failure?.wasAnswered ? null : pausing.failure;
   return (
     <li
       data-testid={props['data-testid']}
@@ -68,7 +70,7 @@ export function AlertRowFrame(props: AlertRowFrameProps) {
         </div>
         <div className="min-w-0 flex-1 max-md:order-1 max-md:basis-full">
           {props.children}
-          <Note caution={rest === null ? cautionOf(session) : null} failure={pausing.failure} />
+          <Note caution={rest === null ? cautionOf(session) : null} failure={failure?.message ?? null} />
         </div>
         {/* In a narrow window in two lines: side by side they would leave no room for what is repeated, in three none below. */}
         <span className="flex shrink-0 items-center gap-3 max-md:contents md:max-xl:grid md:max-xl:grid-cols-[1fr_auto] md:max-xl:items-center md:max-xl:gap-x-0 md:max-xl:gap-y-0">
