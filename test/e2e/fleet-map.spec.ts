@@ -216,7 +216,10 @@ const HOLD_FRAMES = `{
   const frame = window.requestAnimationFrame.bind(window);
   const waiting = [];
   let isHolding = false;
-  window.requestAnimationFrame = (callback) => (isHolding ? waiting.push(callback) : frame(callback));
+  const hold = (callback) => waiting.push(callback);
+  // One that was asked for before may come after.
+  window.requestAnimationFrame = (callback) =>
+    isHolding ? hold(callback) : frame((atMs) => (isHolding ? hold(callback) : callback(atMs)));
   new MutationObserver((_changes, observer) => {
     if (!document.querySelector('.react-flow__controls')) return;
     isHolding = true;

@@ -58,7 +58,7 @@ test('a page whose computer slept for ten minutes is live again by itself, and s
   await page.reload();
   await alertOf(page, 'before-sleep').waitFor();
   // The gateway has not slept, and would tell the time.
-  await page.route('**/v1/alert-channels', (route) => route.abort());
+  await page.route(/\/v1\/(alert-channels|system)$/, (route) => route.abort());
   await page.evaluate(WATCH_CONNECTION);
   await page.context().setOffline(true);
   await loopIn(gateway, 'while-asleep');
