@@ -32,9 +32,6 @@ export default defineConfig({
           include: ['libs/**/*.spec.ts', 'apps/**/*.spec.ts', 'scripts/**/*.spec.ts'],
           exclude: never,
           testTimeout: 30_000,
-          // Pure functions and classes: one process for many files loads the code once. What a file stubs it takes back.
-          isolate: false,
-          unstubGlobals: true,
         },
       },
       {
