@@ -66,6 +66,28 @@ test('the notice that a page is not live covers nothing of it', async () => {
   await page.context().close();
 });
 
+test('a page of which a part was on its way when the gateway went stays, and has it when the gateway is back', async () => {
+  const page = await openAs(browser, gateway, 'ana');
+  let letGo = () => {};
+  const gone = new Promise<void>((settle) => {
+    letGo = settle;
+  });
+  const part = '**/assets/sparkline-*.js';
+  await page.route(part, (route) => gone.then(() => route.abort()));
+  const asked = page.waitForRequest(part);
+  await page.goto(`${gateway.url}/fleet`);
+  await asked;
+  await gateway.kill();
+  letGo();
+  await page.getByText('Not live: as of').waitFor();
+  await page.unroute(part);
+  const given = page.waitForResponse(part);
+  await startAgain();
+  expect((await given).status()).toBe(200);
+  await page.getByText('Not live: as of').waitFor({ state: 'detached' });
+  await page.context().close();
+});
+
 test('a gateway that stands still is not called live, though its socket is open', async () => {
   const page = await openAs(browser, gateway, 'ana');
   const chip = page.getByTestId('reconnect-chip').filter({ visible: true });

@@ -9,9 +9,32 @@ type Fetch = () => Promise<void>;
 
 const fetches: Fetch[] = [];
 
+const ASK_EVERY_MS = 2_000;
+
+const isAnswered = (): Promise<boolean> =>
+  fetch('/healthz', { cache: 'no-store' }).then(
+    () => true,
+    () => false,
+  );
+
+/**
+ * For a part that cannot be fetched the router loads the whole dashboard again. While nobody is there to answer that would leave the
+ * browser's own error page in its place, so until then the part is waited for.
+ */
+async function fetchedWhenAnswered<Module>(load: () => Promise<Module>): Promise<Module> {
+  try {
+    return await load();
+  } catch (error) {
+    if (await isAnswered()) throw error;
+    do await new Promise((resolve) => setTimeout(resolve, ASK_EVERY_MS));
+    while (!(await isAnswered()));
+    return await load();
+  }
+}
+
 /** To be called once for each part, as its page's code is loaded; shown within a `Suspense`. */
 export const lazyPart: typeof lazyRouteComponent = (load, exportName) => {
-  const part = lazyRouteComponent(load, exportName);
+  const part = lazyRouteComponent(() => fetchedWhenAnswered(load), exportName);
   if (part.preload) fetches.push(part.preload as Fetch);
   return part;
 };
