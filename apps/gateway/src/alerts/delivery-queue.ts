@@ -282,7 +282,8 @@ export class DeliveryQueue {
     const lane = this.#lanes.get(channel_id);
     if (state !== 'pending' && lane !== undefined) {
       lane.remove(entry);
-      if (lane.isIdle) this.#lanes.close(channel_id);
+      const isGone = () => this.#options.openChannel(lane.tenantId, channel_id) === CHANNEL_GONE;
+      if (lane.isIdle || (lane.entries.size === 0 && isGone())) this.#lanes.close(channel_id);
     }
     this.#pump();
   }
