@@ -83,6 +83,25 @@ test('a dialog is entered at the first thing it asks for, so that what is typed 
   await page.keyboard.press('Escape');
 });
 
+test('a rule about spending asks how much, within what, and is changed the same way', async () => {
+  await openAlerts();
+  await button('New rule').click();
+  await choose('When', 'Agent spends too much');
+  await field('Amount spent').fill('none');
+  await button('Create rule').click();
+  await expect.poll(() => problemAt(field('Amount spent'))).toBe('Enter a number.');
+  await field('Amount spent').fill('2.50');
+  await choose('Within', 'a day (UTC)');
+  await checkEveryLook(page, 'rule-spend');
+  await button('Create rule').click();
+  await row('Agent spends too much').getByText('$2.50 are spent in a day (UTC) · any agent').waitFor();
+  await button('Edit Agent spends too much').click();
+  expect(await field('Amount spent').inputValue()).toBe('2.5');
+  await field('Amount spent').fill('40');
+  await button('Save rule').click();
+  await row('Agent spends too much').getByText('$40.00 are spent in a day (UTC)').waitFor();
+});
+
 test('a channel is created, refused a private address, allowed it, and signs what it sends', async () => {
   await openAlerts();
   await openTab('Channels');

@@ -9,6 +9,7 @@ export const ALERT_TYPES = [
   'semantic_loop',
   'hitl_required',
   'budget',
+  'spend',
   'error_rate',
   'agent_silent',
 ] as const;
@@ -18,8 +19,16 @@ export type AlertType = (typeof ALERT_TYPES)[number];
 export const RULE_SECONDS_MIN = { window_s: 10, cooldown_s: 0, repeat_s: 60 } as const;
 export const RULE_SECONDS_MAX = 30 * 86_400;
 
+export const RULE_USD_MAX = 1_000_000;
+
 /** `threshold` of a rule that leaves it open. */
 export const RULE_SHARE_DEFAULT = { budget: 0.8, error_rate: 0.5 } as const;
+export const BUDGET_PERIODS = ['hour', 'day', 'month'] as const;
+/** The last 60 minutes, or the calendar day or month in UTC. */
+export type BudgetPeriod = (typeof BUDGET_PERIODS)[number];
+/** `period` of a rule that leaves it open. */
+export const RULE_PERIOD_DEFAULT: BudgetPeriod = 'hour';
+
 /** `window_s` of a rule that leaves it open. */
 export const RULE_WINDOW_S_DEFAULT = { error_rate: 300, agent_silent: 600, semantic_loop: 600 } as const;
 
@@ -41,6 +50,10 @@ const ruleFields = {
    * is over when none was found for `window_s`. Else unused. Null: RULE_SHARE_DEFAULT and RULE_WINDOW_S_DEFAULT.
    */
   threshold: z.number().min(0).max(1).nullable(),
+  /** `spend`, which asks for it: an agent has spent this much within `period`, as far as prices are known. Else unused. */
+  threshold_usd: z.number().positive().max(RULE_USD_MAX).nullable(),
+  /** `spend`: null is RULE_PERIOD_DEFAULT. Else unused. */
+  period: z.enum(BUDGET_PERIODS).nullable(),
   window_s: seconds('window_s').nullable(),
   /**
    * After a notice, nothing more about the same agent for this long; sessions of it that go into a loop meanwhile are told
@@ -74,6 +87,8 @@ export const alertRuleBodySchema = z.strictObject({
   enabled: ruleFields.enabled.default(true),
   agent_id: ruleFields.agent_id.default(null),
   threshold: ruleFields.threshold.default(null),
+  threshold_usd: ruleFields.threshold_usd.default(null),
+  period: ruleFields.period.default(null),
   window_s: ruleFields.window_s.default(null),
   cooldown_s: ruleFields.cooldown_s.default(300),
   repeat_s: ruleFields.repeat_s.default(null),

@@ -1,4 +1,4 @@
-/** A budget from its setting to the alert that it is used up, over HTTP alone: real gateway, scripted upstream and receiver. */
+/** What agents spend, from their calls to the alerts about it, over HTTP alone: real gateway, scripted upstream and receiver. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { type Receiver, startReceiver } from '../http-receiver.js';
 import { AGENT_KEY } from '../start-gateway.js';
@@ -31,11 +31,11 @@ const setPolicy = async (agent: string, patch: object) =>
   expect((await gateway.operator('PATCH', `/v1/agents/${agent}/policy`, patch)).status).toBe(200);
 const notices = async (count: number) => (await receiver.arrived(count)).map(({ body }) => JSON.parse(body));
 
-/** Tells the receiver of this agent's budget. */
-async function watch(agent_id: string): Promise<void> {
+/** Tells the receiver of this agent's budget, or of what the rule is about. */
+async function watch(agent_id: string, about: object = { type: 'budget' }): Promise<void> {
   const channel = { kind: 'webhook', name: 'On call', url: receiver.url, allow_private: true };
   const { channel_id } = (await gateway.operator('POST', '/v1/alert-channels', channel)).body.channel;
-  const rule = { name: 'Budget', type: 'budget', agent_id, cooldown_s: 0, channel_ids: [channel_id] };
+  const rule = { name: 'Money', ...about, agent_id, cooldown_s: 0, channel_ids: [channel_id] };
   expect((await gateway.operator('POST', '/v1/alert-rules', rule)).status).toBe(201);
 }
 
@@ -76,4 +76,32 @@ test('a call that the rest of a budget does not cover alerts, though little is s
   await setPolicy('refused', { budget_day_usd: 1 });
   expect((await notices(2))[1]).toMatchObject({ phase: 'recovered', agent_id: 'refused' });
   expect(receiver.received).toHaveLength(2);
+});
+
+test('an agent without a budget that spends more than a rule says alerts, and the end of its hour is not waited for where the rule changes', async () => {
+  await watch('free', { type: 'spend', threshold_usd: 2.5 * CALL_USD });
+  for (let call = 1; call <= 4; call += 1) expect(await ask('free', `Question ${call}`)).toBe(200);
+  const [first] = await notices(1);
+  expect(first).toMatchObject({
+    type: 'spend',
+    phase: 'firing',
+    agent_id: 'free',
+    title: 'Agent "free" has spent $0.0001 in the last hour',
+    detail: { period: 'hour' },
+  });
+  // The third call is the one that reaches it.
+  expect(first.detail.spent_usd).toBeCloseTo(3 * CALL_USD, 6);
+  const rules = (await gateway.operator('GET', '/v1/alert-rules')).body.items;
+  const [{ rule_id }] = rules.filter(({ type }: { type: string }) => type === 'spend');
+  expect((await gateway.operator('PATCH', `/v1/alert-rules/${rule_id}`, { threshold_usd: 1 })).status).toBe(
+    200,
+  );
+  expect((await notices(2))[1]).toMatchObject({ phase: 'recovered', agent_id: 'free' });
+  expect(receiver.received).toHaveLength(2);
+
+  const refused = await gateway.operator('PATCH', `/v1/alert-rules/${rule_id}`, { threshold_usd: null });
+  expect(refused).toMatchObject({
+    status: 422,
+    body: { reason: 'invalid_fields', fields: ['threshold_usd'] },
+  });
 });

@@ -64,6 +64,23 @@ describe('the rules of a tenant that changed none', () => {
     await area.rules.create(OTHER, ofAll);
   });
 
+  it('about spending ask for an amount, and look at the calls of every agent like those about failures', async () => {
+    const { area } = await startAlerts();
+    const spend = alertRuleBodySchema.parse({ name: 'Spend', type: 'spend', threshold_usd: 5 });
+    const noAmount = { code: 'invalid_fields', extra: { fields: ['threshold_usd'] } };
+    await expect(area.rules.create(ADMIN, { ...spend, threshold_usd: null })).rejects.toMatchObject(noAmount);
+    const { rule_id } = await area.rules.create(ADMIN, spend);
+    await expect(area.rules.update(ADMIN, rule_id, { threshold_usd: null })).rejects.toMatchObject(noAmount);
+    expect(await area.rules.update(ADMIN, rule_id, { threshold_usd: 0.5, period: 'day' })).toMatchObject({
+      threshold_usd: 0.5,
+      period: 'day',
+    });
+    for (let count = 1; count < 10; count += 1)
+      await area.rules.create(ADMIN, { ...spend, name: `Spend ${count}` });
+    const errors = alertRuleBodySchema.parse({ name: 'Errors', type: 'error_rate' });
+    await expect(area.rules.create(ADMIN, errors)).rejects.toMatchObject({ extra: { fields: ['agent_id'] } });
+  });
+
   it('are no two alike: each would tell the same people the same', async () => {
     const { area } = await startAlerts();
     await area.rules.create(ADMIN, budget);
@@ -85,6 +102,17 @@ describe('the rules of a tenant that changed none', () => {
     expect(next.area.rules.list('other')).toHaveLength(4);
     expect(made).toMatchObject({ type: 'budget', cooldown_s: 300, firing: [] });
   });
+});
+
+it('rules from before there were any about spending are read as they are', async () => {
+  const { area, store, time } = await startAlerts();
+  const made = await area.rules.create(ADMIN, budget);
+  for (const document of store.docs.values()) {
+    const { threshold_usd: _, period: __, ...body } = document.body as Record<string, unknown>;
+    if (document.kind === 'alert_rule' && document.id === made.rule_id) document.body = body;
+  }
+  const next = await startAlerts({ store, time });
+  expect(next.area.rules.list('default')).toContainEqual(made);
 });
 
 describe('the rules of a tenant that changed some before waits for a person were told of', () => {

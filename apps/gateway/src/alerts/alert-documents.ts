@@ -11,6 +11,7 @@ import { z } from 'zod';
 import {
   type AuditDraft,
   alertRuleSchema,
+  BUDGET_PERIODS,
   type ProxyStore,
   type StoredDocument,
   SYSTEM_OPERATOR,
@@ -19,7 +20,12 @@ import { defaultRules, type KeptFiring, type RuleSettings } from '#domain/alerts
 import type { Clock } from '#kernel';
 import { type ChannelRecord, channelRecordSchema } from './channel-record.js';
 
-const ruleSettingsSchema = alertRuleSchema.omit({ firing: true });
+const { threshold_usd, period } = alertRuleSchema.shape;
+const ruleSettingsSchema = alertRuleSchema.omit({ firing: true }).extend({
+  // Absent: written before there were rules about spending.
+  threshold_usd: threshold_usd.default(null),
+  period: period.default(null),
+});
 const statesSchema = z.array(
   z.object({
     agent_id: z.string(),
@@ -32,7 +38,7 @@ const statesSchema = z.array(
     refusals: z
       .array(
         z.object({
-          period: z.enum(['hour', 'day', 'month']),
+          period: z.enum(BUDGET_PERIODS),
           spent_usd: z.number(),
           budget_usd: z.number(),
           at_ms: z.number(),

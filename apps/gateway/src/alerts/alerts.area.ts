@@ -6,6 +6,7 @@ import { SmtpSender } from '#adapters/smtp';
 import { WebhookSender } from '#adapters/webhook';
 import {
   type AlertDelivery,
+  type BudgetPeriod,
   type ControlView,
   type DecisionStore,
   type ExpiryAction,
@@ -80,6 +81,8 @@ export interface KnownAgents {
   paused(): Iterable<readonly [SessionKey, ControlView]>;
   /** Why the agent's policy does not let it call now; null: it does. */
   policyBar(tenantId: string, agentId: string): PolicyBar | null;
+  /** What the agent has spent, in USD, as far as prices are known. */
+  spentUsd(tenantId: string, agentId: string): Readonly<Record<BudgetPeriod, number>>;
 }
 
 export class AlertsArea {
@@ -92,7 +95,11 @@ export class AlertsArea {
   readonly #telemetry: AlertTelemetry;
   readonly #parts: AlertsDependencies;
   readonly #personWaits = new PersonWaits();
-  #policyBar: KnownAgents['policyBar'] = () => null;
+  /** Until `start`. */
+  #agents: Pick<KnownAgents, 'policyBar' | 'spentUsd'> = {
+    policyBar: () => null,
+    spentUsd: () => ({ hour: 0, day: 0, month: 0 }),
+  };
 
   constructor(parts: AlertsDependencies) {
     this.#parts = parts;
@@ -133,7 +140,8 @@ export class AlertsArea {
       ids,
       timer,
       publicUrl,
-      policyBar: (tenantId, agentId) => this.#policyBar(tenantId, agentId),
+      policyBar: (tenantId, agentId) => this.#agents.policyBar(tenantId, agentId),
+      spentUsd: (tenantId, agentId) => this.#agents.spentUsd(tenantId, agentId),
       deliver,
       lastSeq,
       unwrittenRules,
@@ -164,7 +172,7 @@ export class AlertsArea {
    * @param watch called in the turn in which the sessions were looked at last: begins to tell of steps and control
    */
   async start(hub: LiveHub, known: KnownAgents, watch: () => void): Promise<void> {
-    this.#policyBar = known.policyBar;
+    this.#agents = known;
     hub.provideSnapshot(TOPICS.deliveries, async (tenantId) => {
       return (await this.deliveries({ tenant_id: tenantId, limit: SNAPSHOT_COUNT })).items;
     });

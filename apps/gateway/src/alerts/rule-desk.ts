@@ -30,11 +30,11 @@ export interface RuleDeskParts {
   };
 }
 
-/** Of a tenant: each keeps counts of all its agents, and looks at them every second. */
+/** Of a tenant: each looks at every call of all its agents, and keeps counts or reads sums of them. */
 const CALL_COUNTING_RULES_MAX = 10;
 
 const countsCallsOfAll = ({ type, agent_id, enabled }: RuleSettings): boolean =>
-  type === 'error_rate' && agent_id === null && enabled;
+  (type === 'error_rate' || type === 'spend') && agent_id === null && enabled;
 
 /** @throws ObservatoryError invalid_fields for more channels than a rule can have */
 function withChannels(
@@ -47,6 +47,13 @@ function withChannels(
   if (channel_ids.length <= RULE_CHANNELS_MAX) return { ...patch, channel_ids };
   const detail = `channel_ids: a rule has at most ${RULE_CHANNELS_MAX} channels.`;
   throw new ObservatoryError('invalid_fields', detail, { fields: ['channel_ids'] });
+}
+
+/** There is no amount that is too much for everybody. */
+function requireAmount({ type, threshold_usd }: RuleSettings): void {
+  if (type !== 'spend' || threshold_usd !== null) return;
+  const detail = 'threshold_usd: a rule of the type spend asks for the amount from which it speaks, in USD.';
+  throw new ObservatoryError('invalid_fields', detail, { fields: ['threshold_usd'] });
 }
 
 export class RuleDesk {
@@ -83,7 +90,7 @@ export class RuleDesk {
 
   /**
    * A change of nothing writes nothing.
-   * @throws ObservatoryError alert_rule_not_found; invalid_fields for a channel that is not there
+   * @throws ObservatoryError alert_rule_not_found; invalid_fields for a channel that is not there, or without an amount that its type asks for
    */
   update(by: OperatorPrincipal, ruleId: string, patch: AlertRulePatch): Promise<AlertRule> {
     return this.#parts.changes.run(by.tenant_id, async () => {
@@ -119,6 +126,7 @@ export class RuleDesk {
   ): Promise<AlertRule> {
     const { documents, audit, watch } = this.#parts;
     this.#requireRoom(by.tenant_id, rule);
+    requireAmount(rule);
     const { rule_id, name } = rule;
     const draft = audit.draft(by, by.tenant_id, action, { rule_id, name, ...detail });
     await documents.saveRule(by.tenant_id, rule, draft);
@@ -147,7 +155,7 @@ export class RuleDesk {
     const before = documents.rule(tenantId, rule.rule_id);
     if (!countsCallsOfAll(rule) || (before !== undefined && countsCallsOfAll(before))) return;
     if (documents.rules(tenantId).filter(countsCallsOfAll).length < CALL_COUNTING_RULES_MAX) return;
-    const detail = `agent_id: there are ${CALL_COUNTING_RULES_MAX} rules of the type error_rate about every agent already; name one.`;
+    const detail = `agent_id: there are ${CALL_COUNTING_RULES_MAX} rules of the types error_rate and spend about every agent already; name one.`;
     throw new ObservatoryError('invalid_fields', detail, { fields: ['agent_id'] });
   }
 

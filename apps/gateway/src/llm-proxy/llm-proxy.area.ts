@@ -5,6 +5,7 @@ import { UpstreamClient } from '#adapters/upstream-http';
 import {
   type AgentPrincipal,
   agentScope,
+  type BudgetPeriod,
   type DecisionStore,
   type LivePublisher,
   type LlmCall,
@@ -269,6 +270,12 @@ export class LlmProxyArea {
   policyBar(tenantId: string, agentId: string): PolicyBar | null {
     const policy = this.agents.restriction(agentScope(tenantId, agentId));
     return policy && policyBar(policy, this.#parts.clock.nowMs());
+  }
+
+  /** What the agent has spent, as far as prices are known. */
+  spentUsd(tenantId: string, agentId: string): Record<BudgetPeriod, number> {
+    const { hour, day, month } = this.#activity.spent(agentScope(tenantId, agentId));
+    return { hour: hour / 1e6, day: day / 1e6, month: month / 1e6 };
   }
 
   /** Sites that failed open since the start, the store they share with other gateways, and the tenant's upstreams. */

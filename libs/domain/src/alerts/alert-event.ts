@@ -1,7 +1,5 @@
 /** What the rules are told. Facts, each about one agent; nobody who tells one needs to know a rule. */
-import type { ExpiryAction, Severity } from '#contracts';
-
-export type BudgetPeriod = 'hour' | 'day' | 'month';
+import type { BudgetPeriod, ExpiryAction, Severity } from '#contracts';
 
 export interface BudgetSpend {
   period: BudgetPeriod;

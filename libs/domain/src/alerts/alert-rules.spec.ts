@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { PolicyBar } from '#contracts';
+import type { BudgetPeriod, PolicyBar } from '#contracts';
 import { FakeClock } from '#testing';
 import type { AlertEvent } from './alert-event.js';
 import { AlertRules, type AlertRulesOptions, TICK_WORK_MS_MAX } from './alert-rules.js';
@@ -13,6 +13,8 @@ import type { FiringState } from './watched-rule.js';
 const T0 = Date.UTC(2026, 0, 15, 12);
 const MINUTE = 60_000;
 
+const NOTHING_SPENT = () => ({ hour: 0, day: 0, month: 0 });
+
 const rule = (type: RuleSettings['type'], changes: Partial<RuleSettings> = {}): RuleSettings => ({
   rule_id: `rule-${type}`,
   name: type,
@@ -20,6 +22,8 @@ const rule = (type: RuleSettings['type'], changes: Partial<RuleSettings> = {}): 
   enabled: true,
   agent_id: null,
   threshold: null,
+  threshold_usd: null,
+  period: null,
   window_s: null,
   cooldown_s: 0,
   repeat_s: null,
@@ -61,12 +65,14 @@ function watch(...settings: RuleSettings[]) {
   const bounds: string[] = [];
   const kept = { rules: settings };
   const bars = new Map<string, PolicyBar>();
+  const spent = new Map<string, Record<BudgetPeriod, number>>();
   const rules = new RulesInTime(new FakeClock(T0), {
     rulesOf: (tenantId) => (tenantId === 'default' ? kept.rules : []),
     policyBar: (tenantId, agentId) => (tenantId === 'default' && bars.get(agentId)) || null,
+    spentUsd: (_tenantId, agentId) => spent.get(agentId) ?? NOTHING_SPENT(),
     onBound: (bound) => bounds.push(bound),
   });
-  return { rules, kept, bounds, bars };
+  return { rules, kept, bounds, bars, spent };
 }
 
 type Watched = ReturnType<typeof watch>;
@@ -711,6 +717,66 @@ describe('a budget rule', () => {
   });
 });
 
+describe('a spend rule', () => {
+  const spending = (changes: Partial<RuleSettings> = {}) =>
+    watch(rule('spend', { threshold_usd: 5, ...changes }));
+
+  it('fires with the call that reaches its amount in the last hour, and is over without another call', () => {
+    const { rules, spent } = spending();
+    spent.set('crawler', { hour: 4.99, day: 80, month: 900 });
+    expect(rules.observe(call(0, false))).toEqual([]);
+    spent.set('crawler', { hour: 5, day: 81, month: 901 });
+    expect(rules.observe(call(1, false))).toMatchObject([
+      { phase: 'firing', detail: { period: 'hour', spent_usd: 5, threshold_usd: 5 } },
+    ]);
+    expect(rules.tick(T0 + MINUTE)).toEqual([]);
+    spent.set('crawler', { hour: 4.5, day: 81, month: 901 });
+    expect(phases(rules.tick(T0 + 2 * MINUTE))).toEqual(['recovered']);
+  });
+
+  it.each(['day', 'month'] as const)('goes by the %s where it says so', (period) => {
+    const { rules, spent } = spending({ period });
+    spent.set('crawler', { hour: 9, day: 4, month: 4 });
+    expect(rules.observe(call(0, false))).toEqual([]);
+    spent.set('crawler', { hour: 0, day: 0, month: 0, [period]: 6 });
+    expect(rules.observe(call(1, false))).toMatchObject([{ detail: { period, spent_usd: 6 } }]);
+  });
+
+  it('looks at each agent for itself, and where it names one at no other', () => {
+    const all = spending();
+    all.spent.set('crawler', { hour: 4, day: 4, month: 4 }).set('writer', { hour: 4, day: 4, month: 4 });
+    expect([...all.rules.observe(call(0, false)), ...all.rules.observe(call(1, false, 'writer'))]).toEqual(
+      [],
+    );
+    const one = spending({ agent_id: 'writer' });
+    one.spent.set('crawler', { hour: 9, day: 9, month: 9 }).set('writer', { hour: 9, day: 9, month: 9 });
+    expect(one.rules.observe(call(0, false))).toEqual([]);
+    expect(one.rules.observe(call(1, false, 'writer'))).toMatchObject([{ agent_id: 'writer' }]);
+  });
+
+  it('is over when its amount is raised, and fires at once for an agent that is known when it is lowered', () => {
+    const { rules, kept, spent } = spending();
+    spent.set('crawler', { hour: 6, day: 6, month: 6 });
+    expect(phases(rules.observe(call(0, false)))).toEqual(['firing']);
+    kept.rules = [rule('spend', { threshold_usd: 7 })];
+    expect(phases(rules.refresh('default', T0 + MINUTE))).toEqual(['recovered']);
+    kept.rules = [rule('spend', { threshold_usd: 6 })];
+    expect(phases(rules.refresh('default', T0 + 2 * MINUTE))).toEqual(['firing']);
+  });
+
+  it('goes on over a restart, and ends there by what was spent, though nothing is heard of the agent', () => {
+    const before = spending();
+    before.spent.set('crawler', { hour: 6, day: 6, month: 6 });
+    before.rules.observe(call(0, false));
+    const { rules, spent } = spending();
+    rules.restore('default', 'rule-spend', before.rules.states('default', 'rule-spend'));
+    spent.set('crawler', { hour: 6, day: 6, month: 6 });
+    expect(rules.tick(T0 + MINUTE)).toEqual([]);
+    spent.set('crawler', { hour: 1, day: 6, month: 6 });
+    expect(rules.tick(T0 + 2 * MINUTE)).toMatchObject([{ phase: 'recovered', agent_id: 'crawler' }]);
+  });
+});
+
 describe('an error_rate rule', () => {
   const failing = (rules: AlertRules, from: number, count: number, everyMs = 100) =>
     Array.from({ length: count }, (_, n) => rules.observe(call(from + n * everyMs, true))).flat();
@@ -1026,6 +1092,7 @@ describe('the rules of a tenant', () => {
         return [rule('kill_switch')];
       },
       policyBar: () => null,
+      spentUsd: NOTHING_SPENT,
       onBound: () => {},
     });
     expect(rules.firing('named', 'rule-kill_switch')).toEqual([]);
@@ -1246,6 +1313,7 @@ describe('a tick that has more to look at than there is time for', () => {
         if (tenantId === 'large') clock.advance(1);
         return null;
       },
+      spentUsd: NOTHING_SPENT,
       onBound: (bound) => bounds.push(bound),
     });
     const see = (tenant_id: string, agent_id: string) =>

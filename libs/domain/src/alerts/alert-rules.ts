@@ -5,7 +5,7 @@
  *     observe(event)  what happened to one agent: O(rules of its tenant), and nothing where no rule is about it
  *     tick(now)       what time alone changes: repeats, silence, windows that empty. Once a second, for `TICK_WORK_MS_MAX`
  */
-import type { AlertRule, PolicyBar } from '#contracts';
+import type { AlertRule, BudgetPeriod, PolicyBar } from '#contracts';
 import type { AlertEvent } from './alert-event.js';
 import type { RuleSettings } from './rule-defaults.js';
 import { type DueNotice, TenantRules, type TenantRulesParts } from './tenant-rules.js';
@@ -19,6 +19,8 @@ export interface AlertRulesOptions extends Pick<TenantRulesParts, 'clock' | 'onB
   rulesOf(tenantId: string): readonly RuleSettings[];
   /** Why its policy does not let it call now; null: it does. Asked for each agent, once a second. */
   policyBar(tenantId: string, agentId: string): PolicyBar | null;
+  /** What it has spent, in USD; asked with each call of an agent that a rule about spending watches. */
+  spentUsd(tenantId: string, agentId: string): Readonly<Record<BudgetPeriod, number>>;
 }
 
 export class AlertRules {
@@ -106,12 +108,13 @@ export class AlertRules {
   #tenant(tenantId: string): TenantRules {
     const known = this.#tenants.get(tenantId);
     if (known !== undefined) return known;
-    const { clock, rulesOf, policyBar, onBound } = this.#options;
+    const { clock, rulesOf, policyBar, spentUsd, onBound } = this.#options;
     const tenant = new TenantRules({
       tenantId,
       clock,
       rules: () => rulesOf(tenantId),
       policyBar: (agentId) => policyBar(tenantId, agentId),
+      spentUsd: (agentId) => spentUsd(tenantId, agentId),
       onChanged: (ruleId) => this.markChanged(tenantId, ruleId),
       onBound,
     });

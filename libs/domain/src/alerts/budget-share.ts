@@ -1,6 +1,7 @@
 /** How much of its budgets an agent has spent, as far as it is known: a period that has ended since is spent no more. */
+import type { BudgetPeriod } from '#contracts';
 import { HOUR_MS } from '#kernel';
-import type { AlertEvent, BudgetPeriod, BudgetSpend } from './alert-event.js';
+import type { AlertEvent, BudgetSpend } from './alert-event.js';
 
 /** A budget that goes on refusing is kept anew this often, not with each call. Days and months begin with a new one. */
 const REFUSAL_KEPT_EVERY_MS = 5 * 60_000;

@@ -2,8 +2,7 @@
  * What fires is kept a moment behind the notices that say so. A process that died in between left notices of which what it
  * kept knows nothing, and the next would tell the same again, under another id: they are told, so they count.
  */
-import type { AlertDelivery, AlertNotice } from '#contracts';
-import type { BudgetPeriod } from './alert-event.js';
+import type { AlertDelivery, AlertNotice, BudgetPeriod } from '#contracts';
 import { REFUSAL } from './budget-share.js';
 import type { FiringState } from './watched-rule.js';
 

@@ -23,6 +23,7 @@ const DETAILS: Record<AlertType, DueNotice['detail']> = {
   },
   hitl_required: { waiting_session_count: 1, new_session_count: 1, newest_session_ids: ['s 1'] },
   budget: { period: 'day', spent_usd: 8.5, budget_usd: 10, share: 0.85, threshold: 0.8, refused: false },
+  spend: { period: 'hour', spent_usd: 12.5, threshold_usd: 10 },
   error_rate: { share: 0.6, threshold: 0.5, call_count: 20, failure_count: 12, window_s: 300 },
   agent_silent: { silent_s: 720, window_s: 600, last_seen_ms: AT - 720_000 },
 };
@@ -87,6 +88,17 @@ describe('a notice', () => {
     );
     expect(noticeOf(due('budget', { detail: { ...over, refused: true } }), context).text).toMatch(
       /^\$10\.90 of \$10\.00 are spent\. Calls/,
+    );
+    expect(noticeOf(due('spend'), context)).toMatchObject({
+      title: 'Agent "crawler" has spent $12.50 in the last hour',
+      text:
+        'This rule speaks from $10.00 and stops nothing: an operator can stop the agent, ' +
+        'and a budget refuses what goes beyond it.',
+      url: 'https://ops.example.org/agents/crawler',
+    });
+    const today = { ...DETAILS.spend, period: 'day', spent_usd: 0 };
+    expect(noticeOf(due('spend', { phase: 'recovered', detail: today }), context).title).toBe(
+      'Agent "crawler" has spent less than $10.00 today (UTC) again',
     );
     const small = { ...DETAILS.budget, spent_usd: 0.0042, budget_usd: 0.005 };
     expect(noticeOf(due('budget', { detail: small }), context).text).toMatch(/^\$0\.0042 of \$0\.0050 are/);

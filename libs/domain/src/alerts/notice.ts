@@ -1,5 +1,5 @@
 /** A due notice in words: one line, a few sentences, and where to look. Ids of agents are strangers' text: cleaned. */
-import type { AlertNotice, AlertType } from '#contracts';
+import type { AlertNotice, AlertType, BudgetPeriod } from '#contracts';
 import { oneLine } from '#kernel';
 import { loopWords, personWords, semanticLoopWords, UNHEARD_SINCE_START } from './loop-words.js';
 import type { Hush, NoticeDetail } from './rule-condition.js';
@@ -37,6 +37,12 @@ const KEPT_SILENT: Record<Exclude<Hush, 'busy'>, string> = {
 /** What becomes of an agent if nobody acts. */
 const BUDGET_REFUSES =
   'Calls that do not fit are refused until the budget begins anew or an operator raises it.';
+
+const IN_PERIOD: Record<BudgetPeriod, string> = {
+  hour: 'in the last hour',
+  day: 'today (UTC)',
+  month: 'this month (UTC)',
+};
 
 /** How long until the first pause expires; null: none does. */
 const leftOf = ({ expires_at_ms }: NoticeDetail, atMs: number): string | null =>
@@ -77,6 +83,16 @@ function wordsOf({ rule, agent_id, at_ms, detail }: DueNotice): { on: string; te
           ? `${spent}. ${BUDGET_REFUSES}`
           : `${spent}; this rule speaks from ${percent(detail.threshold)}.`,
         off,
+      };
+    }
+    case 'spend': {
+      const within = IN_PERIOD[detail.period as BudgetPeriod];
+      return {
+        on: `${agent} has spent ${usd(detail.spent_usd)} ${within}`,
+        text:
+          `This rule speaks from ${usd(detail.threshold_usd)} and stops nothing: ` +
+          'an operator can stop the agent, and a budget refuses what goes beyond it.',
+        off: `${agent} has spent less than ${usd(detail.threshold_usd)} ${within} again`,
       };
     }
     case 'error_rate': {

@@ -1,5 +1,12 @@
 /** Whether a rule's condition holds for an agent now, and the figures that say so. */
-import { type AlertNotice, type PolicyBar, RULE_SHARE_DEFAULT, RULE_WINDOW_S_DEFAULT } from '#contracts';
+import {
+  type AlertNotice,
+  type BudgetPeriod,
+  type PolicyBar,
+  RULE_PERIOD_DEFAULT,
+  RULE_SHARE_DEFAULT,
+  RULE_WINDOW_S_DEFAULT,
+} from '#contracts';
 import type { AgentFacts } from './agent-facts.js';
 import type { WaitEnd } from './alert-event.js';
 import { REFUSAL } from './budget-share.js';
@@ -35,6 +42,8 @@ export interface ConditionInput {
   tally: CallTally | null;
   /** Sessions, or the refusal, of which people heard. */
   toldSessionIds: ReadonlySet<string>;
+  /** What the agent has spent, in USD, as far as prices are known; asked by `spend` only. */
+  spentUsd: () => Readonly<Record<BudgetPeriod, number>>;
   /** Why its silence is wanted; null: it is not. */
   hush: Hush | null;
   /** It fires already. */
@@ -78,6 +87,16 @@ export function readCondition(input: ConditionInput): Condition {
           refused,
         },
         sessions: apart(refused ? [REFUSAL] : [], input.toldSessionIds),
+      };
+    }
+    case 'spend': {
+      const { threshold_usd, period: chosen } = rule;
+      const period = chosen ?? RULE_PERIOD_DEFAULT;
+      const spent_usd = input.spentUsd()[period];
+      return {
+        holds: threshold_usd !== null && spent_usd >= threshold_usd,
+        session_id: null,
+        detail: { period, spent_usd: round(spent_usd, 6), threshold_usd },
       };
     }
     case 'error_rate':

@@ -26,6 +26,8 @@ export const defaultRules = (updatedBy: string): RuleSettings[] =>
     enabled: true,
     agent_id: null,
     threshold: null,
+    threshold_usd: null,
+    period: null,
     window_s: null,
     cooldown_s: 300,
     repeat_s: null,

@@ -1,5 +1,5 @@
 /** The rules of one tenant, what is known of its agents, and what of both is firing. */
-import type { AlertType, NOTICE_PHASES, PolicyBar } from '#contracts';
+import type { AlertType, BudgetPeriod, NOTICE_PHASES, PolicyBar } from '#contracts';
 import { type Clock, TtlLru } from '#kernel';
 import { AgentFacts } from './agent-facts.js';
 import type { AlertEvent } from './alert-event.js';
@@ -31,6 +31,8 @@ export interface TenantRulesParts {
   /** Every rule there is. Asked at once, and at `refresh`. */
   rules(): readonly RuleSettings[];
   policyBar(agentId: string): PolicyBar | null;
+  /** In USD, the calls that ended among it, as far as prices are known. */
+  spentUsd(agentId: string): Readonly<Record<BudgetPeriod, number>>;
   /** What of this rule fires is other than before. */
   onChanged(ruleId: string): void;
   /** A bound was reached: an agent was forgotten, could not be watched, or is looked at later than a second after. */
@@ -44,6 +46,7 @@ const ABOUT: Record<AlertType, ReadonlySet<AlertEvent['kind']>> = {
   semantic_loop: new Set(['semantic_loop']),
   hitl_required: new Set(['person']),
   budget: new Set(['spend']),
+  spend: new Set(['call']),
   error_rate: new Set(['call']),
   agent_silent: new Set(['call', 'step']),
 };
@@ -194,7 +197,18 @@ export class TenantRules {
     const hush = rule.type === 'agent_silent' ? this.#hushOf(agentId, facts) : null;
     const steadyMs = this.#parts.clock.steadyMs();
     if (hush !== null) facts.hushedSteadyMs = steadyMs;
-    const reading = readCondition({ rule, facts, tally, toldSessionIds, hush, isFiring, nowMs, steadyMs });
+    const spentUsd = () => this.#parts.spentUsd(agentId);
+    const reading = readCondition({
+      rule,
+      facts,
+      tally,
+      toldSessionIds,
+      spentUsd,
+      hush,
+      isFiring,
+      nowMs,
+      steadyMs,
+    });
     const { holds, session_id, detail, sessions = { told: [], untold: [] } } = reading;
     const isOn = holds === 'unknown' ? isFiring : holds;
     if (!isOn && !isFiring) return;

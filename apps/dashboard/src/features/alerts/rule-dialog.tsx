@@ -12,6 +12,7 @@ import {
   asksWindow,
   draftOfRule,
   newRule,
+  PERIODS,
   type RuleDraft,
   TYPE_HELP,
   TYPE_LABELS,
@@ -26,7 +27,16 @@ const WINDOW_LABELS: Partial<Record<AlertType, string>> = {
   agent_silent: 'Silent for',
   semantic_loop: 'Over after',
 };
-const FIELDS = ['name', 'agent_id', 'threshold', 'window_s', 'cooldown_s', 'repeat_s', 'channel_ids'];
+const FIELDS = [
+  'name',
+  'agent_id',
+  'threshold',
+  'threshold_usd',
+  'window_s',
+  'cooldown_s',
+  'repeat_s',
+  'channel_ids',
+];
 
 interface RuleDialogProps {
   /** Null: a new one. */
@@ -92,6 +102,23 @@ export function RuleDialog({ rule, meanwhile, channels, onClose }: RuleDialogPro
               onChange={(event) => edit({ percent: event.target.value })}
             />
           </Field>
+        ) : null}
+        {draft.type === 'spend' ? (
+          <>
+            <Field label="Amount spent" error={problems.threshold_usd}>
+              <UnitInput
+                unit="USD"
+                value={draft.usd}
+                onChange={(event) => edit({ usd: event.target.value })}
+              />
+            </Field>
+            <SelectField
+              label="Within"
+              value={draft.period}
+              options={PERIODS}
+              onChange={(period) => edit({ period })}
+            />
+          </>
         ) : null}
         {asksWindow(draft.type) ? (
           <Field label={WINDOW_LABELS[draft.type] ?? 'Over'} error={problems.window_s}>

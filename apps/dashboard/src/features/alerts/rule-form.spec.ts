@@ -63,12 +63,13 @@ describe('the form of an alert rule', () => {
   });
 
   it('knows by what a rule goes that leaves its numbers open, and sends of them only what was changed', () => {
-    const open = { threshold: null, window_s: null };
+    const open = { threshold: null, threshold_usd: null, period: null, window_s: null };
     expect(describeRule({ type: 'budget', ...open })).toBe('80 % of a budget is spent');
     expect(describeRule({ type: 'error_rate', ...open })).toBe('50 % of calls fail over 5 min');
     expect(describeRule({ type: 'agent_silent', ...open })).toBe('No call for 10 min');
     for (const type of ALERT_TYPES) {
-      const rule = { ...toRuleBody(newRule(type, [])).body, ...open } as AlertRule;
+      const { threshold_usd, ...rest } = toRuleBody(newRule(type, [])).body;
+      const rule = { ...rest, ...open, threshold_usd } as AlertRule;
       expect(toRulePatch({ ...draftOfRule(rule), channelIds: ['ch-1'] }, rule), type).toEqual({
         body: { add_channel_ids: ['ch-1'] },
         errors: {},
@@ -76,13 +77,24 @@ describe('the form of an alert rule', () => {
     }
   });
 
+  it('asks a rule about spending for its amount', () => {
+    const draft = { ...newRule('spend', []), usd: '0.5', period: 'day' as const };
+    const { body } = toRuleBody(draft);
+    expect(body).toMatchObject({ threshold: null, threshold_usd: 0.5, period: 'day', window_s: null });
+    expect(draftOfRule(body as AlertRule)).toEqual({ ...draft, agent: '' });
+    expect(describeRule(body)).toBe('$0.50 are spent in a day (UTC)');
+    for (const usd of ['0', '-1', '1000001'])
+      expect(toRuleBody({ ...draft, usd }).errors).toEqual({ threshold_usd: 'Above $0, up to $1,000,000.' });
+    expect(toRuleBody({ ...draft, usd: '' }).errors).toEqual({ threshold_usd: 'Enter a number.' });
+    expect(toRulePatch({ ...draft, usd: '2' }, body as AlertRule).body).toEqual({ threshold_usd: 2 });
+  });
+
   it('says when a rule fires', () => {
-    expect(describeRule({ type: 'error_rate', threshold: 0.2, window_s: 300 })).toBe(
+    const open = { threshold: null, threshold_usd: null, period: null, window_s: null };
+    expect(describeRule({ ...open, type: 'error_rate', threshold: 0.2, window_s: 300 })).toBe(
       '20 % of calls fail over 5 min',
     );
-    expect(describeRule({ type: 'agent_silent', threshold: null, window_s: 86_400 })).toBe(
-      'No call for 24 h',
-    );
+    expect(describeRule({ ...open, type: 'agent_silent', window_s: 86_400 })).toBe('No call for 24 h');
     expect([45, 90, 7_200, 259_200].map(spanText)).toEqual(['45 s', '1.5 min', '2 h', '3 d']);
   });
 });

@@ -3,12 +3,16 @@ import {
   type AlertRule,
   type AlertRulePatch,
   type AlertType,
+  BUDGET_PERIODS,
+  type BudgetPeriod,
+  RULE_PERIOD_DEFAULT,
   RULE_SECONDS_MAX,
   RULE_SECONDS_MIN,
   RULE_SHARE_DEFAULT,
+  RULE_USD_MAX,
   RULE_WINDOW_S_DEFAULT,
 } from '#contracts';
-import { formatShare } from '../../ui/format';
+import { formatShare, formatUsd } from '../../ui/format';
 
 export const TYPE_LABELS: Record<AlertType, string> = {
   kill_switch: 'Kill switch fired',
@@ -16,6 +20,7 @@ export const TYPE_LABELS: Record<AlertType, string> = {
   semantic_loop: 'Same asked in other words',
   hitl_required: 'Agent waits for a person',
   budget: 'Budget is running out',
+  spend: 'Agent spends too much',
   error_rate: 'Calls are failing',
   agent_silent: 'Agent is silent',
 };
@@ -30,6 +35,8 @@ export const TYPE_HELP: Record<AlertType, string> = {
     'When an agent asks for a person and its session is held, and again when another session of it is: those that come up while it is quiet are told together. It is over when somebody has resumed or ended each of them, or their pauses are over.',
   budget:
     'When an agent has spent this share of its hour, day or month, or is refused a call because the rest does not cover it.',
+  spend:
+    'When an agent has spent this much, as far as prices are known. It stops nothing: a budget in the agent’s policy does.',
   error_rate: 'When this share of an agent’s calls fails, of at least ten.',
   agent_silent:
     'When an agent that used to call, or to post steps, has done neither for this long. Not while it is held, paused or stopped here.',
@@ -48,12 +55,21 @@ const shareOf = ({ type, threshold }: Pick<AlertRule, 'type' | 'threshold'>): nu
 const windowOf = ({ type, window_s }: Pick<AlertRule, 'type' | 'window_s'>): number | null =>
   asksWindow(type) ? (window_s ?? RULE_WINDOW_S_DEFAULT[type]) : null;
 
+const PERIOD_LABELS: Record<BudgetPeriod, string> = {
+  hour: 'an hour',
+  day: 'a day (UTC)',
+  month: 'a month (UTC)',
+};
+export const PERIODS = BUDGET_PERIODS.map((value) => ({ value, label: PERIOD_LABELS[value] }));
+
 export interface RuleDraft {
   name: string;
   type: AlertType;
   /** "" = every agent. */
   agent: string;
   percent: string;
+  usd: string;
+  period: BudgetPeriod;
   windowMinutes: string;
   cooldownMinutes: string;
   /** "" = said once. */
@@ -66,25 +82,22 @@ const round = (value: number): string => String(Math.round(value * 1_000) / 1_00
 const percentOf = (share: number | null): string => (share === null ? '' : round(share * 100));
 const minutes = (seconds: number | null): string => (seconds === null ? '' : round(seconds / 60));
 
+/** Nothing is too much for everybody: somewhere to begin. */
+const USD_DEFAULT = '10';
+
 /** What a rule without these of its own goes by. */
-const DEFAULTS: Record<AlertType, Pick<RuleDraft, 'percent' | 'windowMinutes'>> = {
-  kill_switch: { percent: '', windowMinutes: '' },
-  entropy_loop: { percent: '', windowMinutes: '' },
-  semantic_loop: { percent: '', windowMinutes: minutes(RULE_WINDOW_S_DEFAULT.semantic_loop) },
-  hitl_required: { percent: '', windowMinutes: '' },
-  budget: { percent: percentOf(RULE_SHARE_DEFAULT.budget), windowMinutes: '' },
-  error_rate: {
-    percent: percentOf(RULE_SHARE_DEFAULT.error_rate),
-    windowMinutes: minutes(RULE_WINDOW_S_DEFAULT.error_rate),
-  },
-  agent_silent: { percent: '', windowMinutes: minutes(RULE_WINDOW_S_DEFAULT.agent_silent) },
-};
+const defaultsOf = (type: AlertType): Pick<RuleDraft, 'percent' | 'usd' | 'period' | 'windowMinutes'> => ({
+  percent: percentOf(shareOf({ type, threshold: null })),
+  usd: type === 'spend' ? USD_DEFAULT : '',
+  period: RULE_PERIOD_DEFAULT,
+  windowMinutes: minutes(windowOf({ type, window_s: null })),
+});
 
 export const newRule = (type: AlertType, channelIds: readonly string[]): RuleDraft => ({
   name: TYPE_LABELS[type],
   type,
   agent: '',
-  ...DEFAULTS[type],
+  ...defaultsOf(type),
   cooldownMinutes: '5',
   repeatMinutes: '',
   notifyRecovery: true,
@@ -94,7 +107,7 @@ export const newRule = (type: AlertType, channelIds: readonly string[]): RuleDra
 /** Another type asks for other numbers; a name that nobody has chosen follows it. */
 export function withType(draft: RuleDraft, type: AlertType): RuleDraft {
   const name = draft.name === TYPE_LABELS[draft.type] ? TYPE_LABELS[type] : draft.name;
-  return { ...draft, ...DEFAULTS[type], name, type };
+  return { ...draft, ...defaultsOf(type), name, type };
 }
 
 export const draftOfRule = (rule: AlertRule): RuleDraft => ({
@@ -102,6 +115,8 @@ export const draftOfRule = (rule: AlertRule): RuleDraft => ({
   type: rule.type,
   agent: rule.agent_id ?? '',
   percent: percentOf(shareOf(rule)),
+  usd: rule.threshold_usd === null ? '' : String(rule.threshold_usd),
+  period: rule.period ?? RULE_PERIOD_DEFAULT,
   windowMinutes: minutes(windowOf(rule)),
   cooldownMinutes: minutes(rule.cooldown_s),
   repeatMinutes: minutes(rule.repeat_s),
@@ -137,11 +152,16 @@ export function toRuleBody(draft: RuleDraft): { body: RuleBody; errors: Record<s
   if (draft.name.trim() === '') errors.name = 'Give the rule a name.';
   const percent = asksShare(draft.type) ? number('threshold', draft.percent) : null;
   if (percent !== null && (percent < 0 || percent > 100)) errors.threshold = 'From 0 to 100.';
+  const usd = draft.type === 'spend' ? number('threshold_usd', draft.usd) : null;
+  if (usd !== null && (usd <= 0 || usd > RULE_USD_MAX))
+    errors.threshold_usd = `Above $0, up to ${formatUsd(RULE_USD_MAX)}.`;
   const body: RuleBody = {
     name: draft.name.trim(),
     type: draft.type,
     agent_id: draft.agent.trim() || null,
     threshold: percent === null ? null : percent / 100,
+    threshold_usd: usd,
+    period: draft.type === 'spend' ? draft.period : null,
     window_s: asksWindow(draft.type) ? secondsOf('window_s', draft.windowMinutes) : null,
     cooldown_s: secondsOf('cooldown_s', draft.cooldownMinutes) ?? 0,
     repeat_s: draft.repeatMinutes.trim() === '' ? null : secondsOf('repeat_s', draft.repeatMinutes),
@@ -184,7 +204,9 @@ export function spanText(seconds: number): string {
 }
 
 /** When it fires, as one phrase. */
-export function describeRule(rule: Pick<AlertRule, 'type' | 'threshold' | 'window_s'>): string {
+export function describeRule(
+  rule: Pick<AlertRule, 'type' | 'threshold' | 'threshold_usd' | 'period' | 'window_s'>,
+): string {
   const share = formatShare(shareOf(rule) ?? 0);
   const span = spanText(windowOf(rule) ?? 0);
   switch (rule.type) {
@@ -198,6 +220,8 @@ export function describeRule(rule: Pick<AlertRule, 'type' | 'threshold' | 'windo
       return 'An agent asks for a person';
     case 'budget':
       return `${share} of a budget is spent`;
+    case 'spend':
+      return `${formatUsd(rule.threshold_usd ?? 0)} are spent in ${PERIOD_LABELS[rule.period ?? RULE_PERIOD_DEFAULT]}`;
     case 'error_rate':
       return `${share} of calls fail over ${span}`;
     case 'agent_silent':

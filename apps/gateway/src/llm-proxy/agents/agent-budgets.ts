@@ -6,11 +6,11 @@ import {
   type AgentScope,
   type AgentSpend,
   agentScope,
+  type BudgetPeriod,
   NO_LIMITS,
   type ProxyStore,
   splitAgentScope,
 } from '#contracts';
-import type { BudgetPeriod } from '#domain/alerts';
 import { BUDGETS, budgetSeeds, type SpentHour, UNKNOWN_COST_MICRO_USD } from '#domain/policy';
 import { type Clock, HOUR_MS } from '#kernel';
 import type { AlertMonitor } from '../../alerts/alert-monitor.js';

@@ -6,6 +6,7 @@
  */
 import {
   type AgentPolicy,
+  type BudgetPeriod,
   type LimitDecision,
   NO_LIMITS,
   type RateLimiter,
@@ -13,7 +14,6 @@ import {
   tokensOf,
   type WindowState,
 } from '#contracts';
-import type { BudgetPeriod } from '#domain/alerts';
 import { fetchedAnswerId } from '#domain/llm-dialects';
 import {
   budgetsSetSince,
@@ -210,13 +210,13 @@ function apply(
   if (decision.refusedBy === null) {
     taken.takenAtMs = decision.atMs;
     for (const [at, { name, amount }] of windows.entries()) {
-      const period = BUDGET_PERIODS[name];
+      const period = PERIOD_OF_LIMIT[name];
       if (period !== undefined && amount > 0 && decision.begun[at]) onBudgetBegun(call, period);
     }
     return undefined;
   }
   const { name } = windows[decision.refusedBy] as NamedWindow;
-  const period = BUDGET_PERIODS[name];
+  const period = PERIOD_OF_LIMIT[name];
   if (period !== undefined) onOverBudget(call, period);
   const state = decision.windows[decision.refusedBy] as WindowState;
   return limited(name, decision.retryAfterMs, state, taken.nowMs);
@@ -263,7 +263,7 @@ function chargeNewBudgets({ agents, limiter, clock, onLimiterFailed }: PolicyPar
   if (changes.length > 0) limiter.correct(changes, clock.nowMs()).catch(onLimiterFailed);
 }
 
-const BUDGET_PERIODS: Partial<Record<LimitName, BudgetPeriod>> = {
+const PERIOD_OF_LIMIT: Partial<Record<LimitName, BudgetPeriod>> = {
   budget_hour: 'hour',
   budget_day: 'day',
   budget_month: 'month',

@@ -43,7 +43,8 @@ export const ALERT_ROUTES: readonly Route[] = [
     summary: 'Create an alert rule',
     description:
       'A notice is said when the rule begins to fire for an agent, again every repeat_s while it lasts, and when it is ' +
-      'over. Within cooldown_s of a notice nothing more is said of that agent, but that it is over.',
+      'over. Within cooldown_s of a notice nothing more is said of that agent, but that it is over. A rule of the type spend ' +
+      'needs threshold_usd.',
     caller: 'configure',
     body: {
       content: { 'application/json': alertRuleBodySchema },
