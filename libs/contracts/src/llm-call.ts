@@ -59,6 +59,8 @@ export const usageSchema = z.object({
   search_preview_count: z.number().int().positive().optional(),
   /** Searches in stored files that OpenAI ran, charged one by one, too. */
   file_search_count: z.number().int().positive().optional(),
+  /** USD, as the vendor says that it charged. Absent: it does not say. */
+  charged_usd: z.number().nonnegative().optional(),
 });
 export type Usage = z.infer<typeof usageSchema>;
 

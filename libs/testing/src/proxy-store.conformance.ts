@@ -73,6 +73,8 @@ export function describeProxyStore(name: string, makePlace: () => Promise<ProxyS
           buildCallRow({ usage: buildUsage({ file_search_count: 4 }) }),
           buildCallRow({ usage: buildUsage({ audio_input_tokens: 4, audio_output_tokens: 3 }) }),
           buildCallRow({ usage: buildUsage({ image_output_tokens: 2 }) }),
+          buildCallRow({ usage: buildUsage({ charged_usd: 0.0037756 }) }),
+          buildCallRow({ usage: buildUsage({ charged_usd: 0 }) }),
           buildCallRow({ usage: buildUsage({ cache_write_tokens: 9, cache_write_hour_tokens: 5 }) }),
         ];
         const seqs = await store.appendCalls(rows);

@@ -19,6 +19,8 @@ export function usageOf(counts: {
   /** All of the searches were the preview tool's. */
   arePreviews?: boolean | undefined;
   fileSearches?: number | undefined;
+  /** USD. */
+  charged?: number | undefined;
 }): Usage {
   const {
     input = 0,
@@ -33,6 +35,7 @@ export function usageOf(counts: {
     searches = 0,
     arePreviews = false,
     fileSearches = 0,
+    charged,
   } = counts;
   const cached_input_tokens = Math.min(cachedInput, input);
   const cache_write_tokens = Math.min(cacheWrite, input - cached_input_tokens);
@@ -51,6 +54,7 @@ export function usageOf(counts: {
     ...(audio_output_tokens > 0 && { audio_output_tokens }),
     ...(image_output_tokens > 0 && { image_output_tokens }),
     ...searchCounts(searches, arePreviews, fileSearches),
+    ...(charged !== undefined && { charged_usd: charged }),
   };
 }
 

@@ -8,6 +8,7 @@ import {
   CutMiddle,
   cx,
   Fact,
+  formatCost,
   formatCount,
   formatDuration,
   formatScore,
@@ -170,6 +171,12 @@ function UsageTable({ call }: { call: LlmCall }) {
         <div className="flex justify-between py-0.5">
           <dt className="text-muted">File searches by the vendor</dt>
           <dd>{formatCount(usage.file_search_count)}</dd>
+        </div>
+      )}
+      {usage.charged_usd !== undefined && (
+        <div className="flex justify-between py-0.5">
+          <dt className="text-muted">Charged, as the vendor says</dt>
+          <dd>{formatCost(usage.charged_usd)}</dd>
         </div>
       )}
     </dl>

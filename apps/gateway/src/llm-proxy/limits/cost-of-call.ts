@@ -1,4 +1,4 @@
-/** What a call costs, at the price of its model, its service tier and what it takes: text, sound or pictures. */
+/** What a call costs: what the vendor says that it charged, or the price of its model, its service tier and what it takes: text, sound or pictures. */
 import type { ModelPrice } from '#contracts';
 import { costMicroUsd, usageParts } from '#domain/policy';
 import type { ProxyCall } from '../proxy-call.js';
@@ -7,14 +7,19 @@ import type { Used } from './used-by-call.js';
 
 type Prices = Pick<PriceBook, 'price'>;
 
-/** Micro-USD; null: the model has no price, or what was used. */
+/**
+ * Micro-USD; null: the model has no price, or what was used. A vendor that says it charged nothing is believed where there is no
+ * price that says otherwise.
+ */
 export function costOf(prices: Prices, call: ProxyCall, { usage, paid }: Used): number | null {
   if (paid === 'nothing') return 0;
   if (paid === 'unknown') return null;
+  const { charged_usd } = usage;
+  if (charged_usd) return Math.round(charged_usd * 1e6);
   let cost = 0;
   for (const part of usageParts(usage)) {
     const price = priceOf(prices, call, lineOf(call, part.name));
-    if (price === null) return null;
+    if (price === null) return charged_usd ?? null;
     cost += costMicroUsd(price, part.usage, usage.input_tokens);
   }
   return cost;

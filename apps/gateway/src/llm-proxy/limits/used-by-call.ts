@@ -61,9 +61,15 @@ export function usedBy(call: ProxyCall): Used {
   return estimated(call, Math.max(tokensSeen, outputTokensMax(call)));
 }
 
-/** A stream that ends in the middle of its answer may have told of its output at the beginning alone: then what went by counts. */
-const soFar = ({ finish }: LlmAnswer, usage: Usage, tokensSeen: number): Usage =>
-  finish === null && usage.output_tokens < tokensSeen ? { ...usage, output_tokens: tokensSeen } : usage;
+/**
+ * A stream that ends in the middle of its answer may have told of its output at the beginning alone: then what went by counts, and what
+ * was charged until then does not.
+ */
+function soFar({ finish }: LlmAnswer, usage: Usage, tokensSeen: number): Usage {
+  if (finish !== null) return usage;
+  const { charged_usd: _, ...tokens } = usage;
+  return { ...tokens, output_tokens: Math.max(usage.output_tokens, tokensSeen) };
+}
 
 /** As far as it could be read. */
 const charsOf = (answer: LlmAnswer | null): number =>

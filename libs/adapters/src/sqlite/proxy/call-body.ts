@@ -26,7 +26,10 @@ type Encoded = [
         cacheWrite: number,
         output: number,
         reasoning: number,
-        /** Searches in the web, of these by the preview tool, in files; writes to the cache for an hour: up to the last that there is. */
+        /**
+         * Searches in the web, of these by the preview tool, in files; writes to the cache for an hour; sound in and out, pictures; USD
+         * charged, FREE for none: up to the last that there is.
+         */
         ...rarer: number[],
       ]
     | null,
@@ -124,6 +127,9 @@ export function decodeBody(body: string): CallBody {
   };
 }
 
+/** Told to have cost nothing, which is not the same as no word of it. */
+const FREE = -1;
+
 /** What most calls have none of: only as many as it takes. */
 function rarerCountsOf(usage: Usage): number[] {
   const counts = [
@@ -134,8 +140,9 @@ function rarerCountsOf(usage: Usage): number[] {
     usage.audio_input_tokens ?? 0,
     usage.audio_output_tokens ?? 0,
     usage.image_output_tokens ?? 0,
+    usage.charged_usd === 0 ? FREE : (usage.charged_usd ?? 0),
   ];
-  return counts.slice(0, counts.findLastIndex((count) => count > 0) + 1);
+  return counts.slice(0, counts.findLastIndex((count) => count !== 0) + 1);
 }
 
 const toUsage = ([
@@ -151,6 +158,7 @@ const toUsage = ([
   audioInput = 0,
   audioOutput = 0,
   imageOutput = 0,
+  charged = 0,
 ]: NonNullable<Encoded[10]>): Usage => ({
   input_tokens: input,
   cached_input_tokens: cachedInput,
@@ -164,6 +172,7 @@ const toUsage = ([
   ...(searches > 0 && { search_count: searches }),
   ...(previews > 0 && { search_preview_count: previews }),
   ...(fileSearches > 0 && { file_search_count: fileSearches }),
+  ...(charged !== 0 && { charged_usd: Math.max(0, charged) }),
 });
 
 const toCache = ([match, age_s, cosine, saved_usd]: NonNullable<Encoded[17]>): CallCache => ({

@@ -1,4 +1,5 @@
 import type { Usage } from '#contracts';
+import { readCharge } from '../charge.js';
 import { asList, asRecord, asText, asTokens, type JsonRecord, tellsNoCount } from '../read-json.js';
 import { usageOf } from '../usage.js';
 
@@ -24,6 +25,7 @@ export function readMessageUsage(value: unknown): Usage | null {
     output: sum('output_tokens'),
     reasoning: asTokens(asRecord(usage.output_tokens_details)?.thinking_tokens),
     searches: asTokens(asRecord(usage.server_tool_use)?.web_search_requests),
+    charged: readCharge(usage),
   });
 }
 
@@ -59,4 +61,9 @@ const OTHER_COUNTS = [
   'service_tier',
   'speed',
   'inference_geo',
+  // What others who speak this API say of its cost.
+  'cost',
+  'cost_details',
+  'cost_in_usd_ticks',
+  'is_byok',
 ];

@@ -1,4 +1,5 @@
 import type { Usage } from '#contracts';
+import { readCharge } from '../charge.js';
 import { asList, asRecord, asTokens, type JsonRecord, tellsNoCount } from '../read-json.js';
 import { usageOf } from '../usage.js';
 
@@ -34,6 +35,7 @@ export function readChatUsage(value: unknown, searches = 0): Usage | null {
     audioOutput: asTokens(outputDetails?.audio_tokens),
     imageOutput: asTokens(outputDetails?.image_tokens),
     searches,
+    charged: readCharge(usage),
   });
 }
 

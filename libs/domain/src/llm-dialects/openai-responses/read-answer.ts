@@ -1,5 +1,6 @@
 /** Reads a `response`. */
 import type { FinishReason, LlmAnswer, LlmToolCall, Usage } from '#contracts';
+import { readCharge } from '../charge.js';
 import { textOf } from '../content-parts.js';
 import {
   asList,
@@ -104,7 +105,7 @@ export function readResponsesUsage(value: unknown, { beside, ...toolsRun }: Tool
   const outputDetails = asRecord(usage.output_tokens_details);
   const drawn = asTokens(drawing?.output_tokens) ?? 0;
   // An item may be several searches to the vendor.
-  const charged = asTokens(asRecord(asRecord(beside)?.web_search)?.num_requests) ?? 0;
+  const searchesCharged = asTokens(asRecord(asRecord(beside)?.web_search)?.num_requests) ?? 0;
   return usageOf({
     input: (input ?? 0) + (asTokens(drawing?.input_tokens) ?? 0),
     cachedInput: asTokens(inputDetails?.cached_tokens),
@@ -116,6 +117,7 @@ export function readResponsesUsage(value: unknown, { beside, ...toolsRun }: Tool
     audioOutput: asTokens(outputDetails?.audio_tokens),
     imageOutput: (asTokens(outputDetails?.image_tokens) ?? 0) + drawn,
     ...toolsRun,
-    searches: Math.max(toolsRun.searches ?? 0, charged),
+    searches: Math.max(toolsRun.searches ?? 0, searchesCharged),
+    charged: readCharge(usage),
   });
 }
