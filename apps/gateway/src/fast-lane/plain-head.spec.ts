@@ -126,9 +126,13 @@ test('a length that also stands elsewhere is found in its own place', () => {
 test('a head that is made to be tried in many ways takes no longer than another of its length', () => {
   const blanks = ' '.repeat(3_000);
   const costOf = (text: string): number => {
-    const startedMs = performance.now();
-    for (let count = 0; count < 200; count += 1) read(text);
-    return performance.now() - startedMs;
+    const rounds = Array.from({ length: 10 }, () => {
+      const startedMs = performance.now();
+      for (let count = 0; count < 20; count += 1) read(text);
+      return performance.now() - startedMs;
+    });
+    // What else the machine does takes its time from some rounds, not from all.
+    return Math.min(...rounds);
   };
   const ordinary = head(...plain, `X-A: ${'a'.repeat(3_000)}`);
   costOf(ordinary);
