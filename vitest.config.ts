@@ -1,7 +1,7 @@
 /**
- * The three sizes of test, each a project with its own limits. All of them resolve `#kernel`, `#contracts`, ... to
- * the TypeScript sources (condition `source`), so no test of a library needs a build; the end-to-end tests start
- * the built gateway from `dist` as its own process.
+ * The three sizes of test, each a project with its own limits; unit tests are two, for some need a process of their own.
+ * All of them resolve `#kernel`, `#contracts`, ... to the TypeScript sources (condition `source`), so no test of a library
+ * needs a build; the end-to-end tests start the built gateway from `dist` as its own process.
  */
 import { availableParallelism } from 'node:os';
 import { defaultClientConditions, defaultServerConditions } from 'vite';
@@ -12,6 +12,9 @@ const conditionsOf = (defaults: readonly string[]): string[] => [
   'source',
   ...defaults.filter((condition) => condition !== 'module'),
 ];
+/** Unit tests that measure their process, or replace a module of it for all that it loads. */
+const ALONE = '*.alone.spec.ts';
+const ofUnits = (files: string): string[] => [`{libs,apps,scripts}/**/${files}`];
 const never = ['**/node_modules/**', '**/dist/**', '**/.cache/**', '**/data/**'];
 
 export default defineConfig({
@@ -19,7 +22,6 @@ export default defineConfig({
   ssr: { resolve: { conditions: conditionsOf(defaultServerConditions) } },
   test: {
     environment: 'node',
-    passWithNoTests: true,
     // What is waited for comes when it comes; the default of a second is too short for a busy machine.
     expect: { poll: { timeout: 5_000 } },
     // More than there are cores: the tests of processes and pages wait as long as they work.
@@ -29,7 +31,19 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'unit',
-          include: ['libs/**/*.spec.ts', 'apps/**/*.spec.ts', 'scripts/**/*.spec.ts'],
+          include: ofUnits('*.spec.ts'),
+          exclude: [...never, ...ofUnits(ALONE)],
+          testTimeout: 30_000,
+          // One process for many files loads the code once. A test that fails leaves no spy to those after it.
+          isolate: false,
+          restoreMocks: true,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'unit-alone',
+          include: ofUnits(ALONE),
           exclude: never,
           testTimeout: 30_000,
         },

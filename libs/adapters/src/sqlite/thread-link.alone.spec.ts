@@ -1,35 +1,25 @@
 import { EventEmitter } from 'node:events';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { OPENED_ID, type ThreadAnswer, type ThreadSettings } from './protocol.js';
-
-let ThreadLink: typeof import('./thread-link.js').ThreadLink;
+import { ThreadLink } from './thread-link.js';
 
 /** What a thread says before it ends, in one turn: as Node tells it of one that ended before anybody looked. */
-const said = { answers: [] as ThreadAnswer[], isRefused: false };
+const said = vi.hoisted(() => ({ answers: [] as ThreadAnswer[], isRefused: false }));
 
-class Worker extends EventEmitter {
-  constructor() {
-    super();
-    if (said.isRefused) throw Object.assign(new Error('EAGAIN'), { code: 'ERR_WORKER_INIT_FAILED' });
-    setImmediate(() => {
-      for (const answer of said.answers) this.emit('message', answer);
-      this.emit('exit', 0);
-    });
-  }
+vi.mock('node:worker_threads', () => ({
+  Worker: class extends EventEmitter {
+    constructor() {
+      super();
+      if (said.isRefused) throw Object.assign(new Error('EAGAIN'), { code: 'ERR_WORKER_INIT_FAILED' });
+      setImmediate(() => {
+        for (const answer of said.answers) this.emit('message', answer);
+        this.emit('exit', 0);
+      });
+    }
 
-  async terminate() {}
-}
-
-// Other files of this process have the module, with the runtime's own threads.
-beforeAll(async () => {
-  vi.resetModules();
-  vi.doMock('node:worker_threads', () => ({ Worker }));
-  ({ ThreadLink } = await import('./thread-link.js'));
-});
-afterAll(() => {
-  vi.doUnmock('node:worker_threads');
-  vi.resetModules();
-});
+    async terminate() {}
+  },
+}));
 
 const SETTINGS: ThreadSettings = {
   role: 'checkpointer',
