@@ -8,7 +8,16 @@ import type { LlmCall } from '#contracts';
 import { respondEvents, respondJson, ScriptedUpstream } from '#testing';
 import { AGENT_KEY, type RunningGateway, startGateway } from '../start-gateway.js';
 import { gateway, startOneGateway, upstream, upstreamsAt } from '../start-one-gateway.js';
-import { always, anthropic, gemini, openaiChat, VENDORS } from './vendors.js';
+import { chatBody } from './vendor-requests.js';
+import {
+  always,
+  anthropic,
+  gemini,
+  geminiInteractions,
+  openaiChat,
+  VENDORS,
+  type Vendor,
+} from './vendors.js';
 
 const VENDOR_KEY = 'sk-upstream-canary-5f1c0d2e';
 
@@ -222,6 +231,49 @@ describe('a base URL that ends in the version that the SDK puts there itself', (
     const client = new GoogleGenAI({ apiKey: AGENT_KEY, httpOptions: { baseUrl } });
     await client.models.generateContent({ model: 'gemini-2.5-flash', contents: 'Is anybody there?' });
     expect(upstream.calls.map(({ url }) => url)).toEqual(['/v1beta/models/gemini-2.5-flash:generateContent']);
+  });
+});
+
+describe('a client that hangs up behind the last word of its stream, and waits for no end of the connection', () => {
+  /** All the events of an answer, whose connection stays open behind them. */
+  const staysOpen = (vendor: Vendor) =>
+    upstream.script((call, response) => {
+      response.end = () => response;
+      return vendor.answer(call, response, { text: 'All of it.' });
+    });
+  const answered = {
+    decision: 'forwarded',
+    status: 200,
+    detail: null,
+    usage: { input_tokens: 100, cached_input_tokens: 40, output_tokens: 20 },
+  };
+
+  test('has been answered: the openai SDK from 7 on', async () => {
+    staysOpen(openaiChat);
+    const headers = freshSession();
+    const leave = new AbortController();
+    const { body } = await fetch(`${gateway.url}/proxy/openai/v1/chat/completions`, {
+      method: 'POST',
+      headers: { ...headers, authorization: `Bearer ${AGENT_KEY}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ ...chatBody('Hello', {}), stream: true }),
+      signal: leave.signal,
+    });
+    let seen = '';
+    for await (const bytes of body as ReadableStream<Uint8Array>) {
+      seen += Buffer.from(bytes);
+      if (seen.endsWith('data: [DONE]\n\n')) break;
+    }
+    leave.abort();
+    await upstream.calls[0]?.aborted;
+    await expect.poll(() => callsIn(headers)).toMatchObject([answered]);
+  });
+
+  test("has been answered: Google's interactions", async () => {
+    staysOpen(geminiInteractions);
+    const headers = freshSession();
+    await geminiInteractions.askStreaming(gateway.url, 'Hello', { headers });
+    await upstream.calls[0]?.aborted;
+    await expect.poll(() => callsIn(headers)).toMatchObject([answered]);
   });
 });
 

@@ -78,6 +78,8 @@ export class ProxyCall {
   readonly startedMs = performance.now();
   /** The client left before its answer was complete. */
   isGone = false;
+  /** It left behind the last event of its stream, as SDKs do that wait for no end of the connection: it has its answer. */
+  leftAtEnd = false;
   /** It is gone because the gateway shuts down: its agent has no part in it. */
   wasShutDown = false;
   /** Set by whoever must stop at once when the client leaves. */

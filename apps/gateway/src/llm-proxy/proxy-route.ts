@@ -123,7 +123,7 @@ export class ProxyRoute implements RawRoute {
       if (verdict !== undefined || call.isGone) break;
     }
     if (verdict !== undefined) sendVerdict(call, verdict);
-    else if (call.isGone && call.decision !== 'upstream_failed') {
+    else if (call.isGone && !call.leftAtEnd && call.decision !== 'upstream_failed') {
       call.decision = 'aborted';
       call.status = 499;
       call.detail ??= 'The client left before its answer was complete.';

@@ -11,6 +11,7 @@ import { BytePieces, parseJsonBytes, parseJsonExactly, passedBound } from '#kern
 import type { AnswerRoom, MayKeep } from './answer-room.js';
 import { EndReader } from './end-reader.js';
 import { isEventStream } from './forwarded-headers.js';
+import type { Reader } from './inflated-reader.js';
 
 /** Of an unstreamed answer; beyond it, it goes unread but for its end. */
 const ANSWER_BYTES_READ_MAX = 16 * 1024 * 1024;
@@ -20,7 +21,7 @@ const TOGETHER_COUNT = 64;
 /** Of an answer that goes unread; its thoughts come first. */
 const SIGNATURE_WITHIN_BYTES = 1024 * 1024;
 
-export class AnswerReader {
+export class AnswerReader implements Reader<LlmAnswer> {
   readonly #dialect: Dialect;
   readonly #mayKeep: MayKeep;
   #stream: StreamReader | null;
@@ -72,6 +73,12 @@ export class AnswerReader {
       // Node writes to sockets before its next microtask.
       queueMicrotask(() => this.#readEvents());
     }
+  }
+
+  /** Of a stream: its last event has come. Reads what waits to be read. */
+  get isComplete(): boolean {
+    this.#readEvents();
+    return this.#stream?.isComplete === true;
   }
 
   /** Null: nothing that could be read. Never throws. */

@@ -39,6 +39,8 @@ const WAITING_BYTES_MAX = 1024 * 1024;
 /** What takes plain bytes, and says at their end what it read. */
 export interface Reader<Read> {
   push(bytes: Buffer): void;
+  /** The vendor has said that its answer is over, whatever its connection does. Absent: it is not read for that. */
+  readonly isComplete?: boolean;
   finish(): Read | null | Promise<Read | null>;
 }
 

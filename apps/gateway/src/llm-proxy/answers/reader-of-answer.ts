@@ -6,11 +6,15 @@ import { AnswerReader } from './answer-reader.js';
 import type { AnswerRoom } from './answer-room.js';
 import { EndReader } from './end-reader.js';
 import { encodingsOf } from './forwarded-headers.js';
-import { InflatedReader } from './inflated-reader.js';
+import { InflatedReader, type Reader } from './inflated-reader.js';
 import { KeyMask, MaskedReader } from './key-mask.js';
 
 /** Null: nobody reads it. */
-export function readerOf(call: ProxyCall, headers: readonly string[], room: AnswerRoom) {
+export function readerOf(
+  call: ProxyCall,
+  headers: readonly string[],
+  room: AnswerRoom,
+): Reader<LlmAnswer> | null {
   const encodings = encodingsOf(headers);
   const reader = plainReaderOf(call, headers, room);
   if (encodings.length === 0 || reader === null) return reader;
@@ -26,7 +30,7 @@ function plainReaderOf(
   { dialect, summary, unread, unsettled }: ProxyCall,
   headers: readonly string[],
   room: AnswerRoom,
-) {
+): Reader<LlmAnswer> | null {
   if (dialect !== null) return AnswerReader.for(dialect, headers, summary?.stream, room);
   if (unsettled?.dialect)
     return AnswerReader.for(DIALECT_BY_NAME[unsettled.dialect], headers, undefined, room);

@@ -80,7 +80,8 @@ export class Relay implements UpstreamSink {
     this.#exchange = exchange;
     this.#call.onGone = () => {
       exchange.abort();
-      this.#end();
+      this.#call.leftAtEnd = this.#isTold;
+      this.#end(this.#call.leftAtEnd);
     };
     if (this.#call.isGone) this.#call.onGone();
   }
@@ -232,6 +233,13 @@ export class Relay implements UpstreamSink {
     nameOwnAddresses(call, kept, this.#parts.ownOrigin);
     kept.push(...ownHeaders(call));
     return kept;
+  }
+
+  /** To a client that leaves by itself: who is let go has its reason in the call's detail. */
+  get #isTold(): boolean {
+    const { detail, summary } = this.#call;
+    // The end of one of several choices is not the answer's.
+    return detail === null && (summary?.choice_count ?? 1) === 1 && this.#reader?.isComplete === true;
   }
 
   /** Head and all. */

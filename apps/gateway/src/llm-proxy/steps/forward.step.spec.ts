@@ -184,6 +184,35 @@ describe('a client that leaves between the last byte of its answer and the end o
   });
 });
 
+describe('a client that leaves a stream', () => {
+  const event = (value: object) => `data: ${JSON.stringify(value)}\n\n`;
+  const said = event({ choices: [{ index: 0, delta: { content: 'Hi' }, finish_reason: 'stop' }] });
+
+  test.each<[string, string, Partial<ProxyCall>, boolean]>([
+    ['behind its last event has its answer', `${said}data: [DONE]\n\n`, {}, true],
+    ['before its last event has not', said, {}, false],
+    [
+      'behind its last event, since the gateway let go of it, has not',
+      `${said}data: [DONE]\n\n`,
+      { detail: 'The client read nothing for 30 s.' },
+      false,
+    ],
+  ])('%s', async (_, events, more, leftAtEnd) => {
+    const call = Object.assign(chatCall(), more);
+    const send = (sink: Sink) => {
+      sink.sent();
+      sink.head(200, ['content-type', 'text/event-stream'], 'OK');
+      sink.chunk(Buffer.from(events));
+      return new UpstreamExchange(sink, NEVER_MS);
+    };
+    const over = sendingThrough(send).run?.(call);
+    await turn();
+    call.leave();
+    await over;
+    expect(call).toMatchObject({ leftAtEnd, isAnswered: leftAtEnd, answer: { text: 'Hi' } });
+  });
+});
+
 test('what a long answer takes while it is read, it gives back with its call', async () => {
   const call = chatCall();
   const answerBytes = new FairShare({ max: 1024 ** 2, onFull: () => {} });
