@@ -71,6 +71,8 @@ export interface LlmRequest {
   message_count: number;
   /** The call it demands of the only tool is its answer: no result will come. Absent: no. */
   answers_in_tool?: boolean;
+  /** It has the vendor's prompt cache prepared, and no answer written. Absent: no. */
+  only_warms?: boolean;
 }
 
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'filtered' | 'other';

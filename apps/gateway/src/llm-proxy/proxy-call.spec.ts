@@ -42,6 +42,7 @@ test('reads what it let go of anew, and knows the rest without', () => {
     asked: before?.newest.user_text,
     askedFirst: 'Where is it?',
     answersInTool: false,
+    onlyWarms: false,
     mediaExcessBytes: 0,
   });
   expect(call.request).toEqual(before);

@@ -61,6 +61,8 @@ export interface RequestSummary
   askedFirst: string;
   /** The tool call it demands is its answer. */
   answersInTool: boolean;
+  /** It has the vendor's prompt cache prepared, and asks for no answer. */
+  onlyWarms: boolean;
   /** Of the body, what is no measure of its tokens. */
   mediaExcessBytes: number;
 }
@@ -266,6 +268,7 @@ function summaryOf(
     choice_count = 1,
     is_kept = false,
     answers_in_tool: answersInTool = false,
+    only_warms: onlyWarms = false,
     newest,
     first_user_text,
   }: LlmRequest,
@@ -283,6 +286,7 @@ function summaryOf(
     asked,
     askedFirst,
     answersInTool,
+    onlyWarms,
     mediaExcessBytes,
   };
 }

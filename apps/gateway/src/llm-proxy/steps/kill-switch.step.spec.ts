@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { CallCache, Incident } from '#contracts';
 import { DEFAULT_KILL_SWITCH, KillSwitchWindows } from '#domain/kill-switch';
+import { dialectFor } from '#domain/llm-dialects';
 import { buildLlmAnswer, FakeClock } from '#testing';
 import { buildProxyCall } from '../proxy-call.fixture.js';
 import type { ProxyCall } from '../proxy-call.js';
@@ -36,14 +37,55 @@ function setUp() {
     step.settle?.(call);
     return of.cache === null ? 'forwarded' : 'cached';
   };
-  return { ask, incidents };
+  return { step, ask, incidents };
 }
 
 const ANSWER = buildLlmAnswer({ text: 'On Saturday from nine to five.' });
+const NO_ANSWER = buildLlmAnswer({ text: '' });
+
+type BuildOptions = Parameters<typeof buildProxyCall>[0];
 
 const QUESTION: object[] = [{ role: 'user', content: 'When are you open on Saturday, please?' }];
 
 const repeated = (count: number, one: string): string[] => Array(count).fill(one);
+
+test.each<[string, BuildOptions]>([
+  [
+    "OpenAI's",
+    {
+      path: '/responses',
+      body: { model: 'm', input: 'Hi', prompt_cache_options: { prewarm: true } },
+    },
+  ],
+  [
+    "Anthropic's",
+    {
+      dialect: dialectFor('anthropic', 'POST', '/v1/messages'),
+      body: { model: 'm', max_tokens: 0, messages: [{ role: 'user', content: 'Hi' }] },
+    },
+  ],
+])('a request that only warms up the vendor’s prompt cache is no repetition: %s', (_, options) => {
+  const { step, incidents } = setUp();
+  for (let serial = 0; serial < 30; serial += 1) {
+    const call = buildProxyCall({ id: `call-${serial}`, ...options });
+    expect(step.run?.(call)).toBeUndefined();
+    step.settle?.(Object.assign(call, { isAnswered: true, answer: NO_ANSWER }));
+  }
+  expect(incidents).toEqual([]);
+});
+
+test('a request to warm up the prompt cache that is answered all the same is one', () => {
+  const { step, incidents } = setUp();
+  const verdicts = Array.from({ length: 7 }, (_, serial) => {
+    const body = { model: 'm', input: 'Hi', prompt_cache_options: { prewarm: true } };
+    const call = buildProxyCall({ id: `call-${serial}`, path: '/responses', body });
+    const verdict = step.run?.(call);
+    step.settle?.(Object.assign(call, { isAnswered: true, answer: ANSWER }));
+    return verdict;
+  });
+  expect(verdicts.at(-1)).toMatchObject({ decision: 'killed' });
+  expect(incidents).not.toEqual([]);
+});
 
 describe('a replay from the cache', () => {
   test('is no repetition in a session that nobody named: it may be another user with the same first question', () => {

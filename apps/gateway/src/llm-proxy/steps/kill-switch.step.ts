@@ -51,7 +51,7 @@ export const killSwitchStep = (parts: KillSwitchParts): Step => ({
   settle(call: ProxyCall): void {
     if (call.windowKey === null) return;
     // What never got an answer is no repetition: a client that tries again after a failure does the right thing.
-    if (call.wasHeard && call.answer !== null && !isReplayToAnybody(call))
+    if (call.wasHeard && call.answer !== null && !isReplayToAnybody(call) && !isWarmed(call))
       parts.windows.recordAnswer(call.windowKey, call.id, call.answer);
     else parts.windows.drop(call.windowKey, call.id);
   },
@@ -67,6 +67,10 @@ const roleOf = ({ isSessionInferred, sessionId, request }: ProxyCall): string =>
  */
 const isReplayToAnybody = ({ cache, isSessionInferred }: ProxyCall): boolean =>
   cache !== null && isSessionInferred;
+
+/** Services have the same prompt warmed up again and again, and ask nothing by that. What is answered all the same was asked. */
+const isWarmed = ({ summary, answer }: ProxyCall): boolean =>
+  summary?.onlyWarms === true && answer?.text === '' && answer.tool_calls.length === 0;
 
 const incidentOf = (
   call: ProxyCall,

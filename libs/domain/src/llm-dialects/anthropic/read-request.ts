@@ -33,6 +33,7 @@ export function readMessagesRequest(body: unknown, path: string): LlmRequest {
     output_tokens_max: asBound(request.max_tokens),
     message_count: messages.length,
     answers_in_tool: isOutputTool(request.tools, request.tool_choice),
+    ...(request.max_tokens === 0 && { only_warms: true }),
   };
 }
 

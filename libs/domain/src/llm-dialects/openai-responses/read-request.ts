@@ -37,6 +37,7 @@ export function readResponsesRequest(body: unknown): LlmRequest {
     output_tokens_max: asBound(request.max_output_tokens),
     message_count: input.length,
     answers_in_tool: isOutputTool(request.tools, request.tool_choice),
+    ...(asRecord(request.prompt_cache_options)?.prewarm === true && { only_warms: true }),
   };
 }
 
