@@ -47,6 +47,31 @@ test('in a window of any width one reads what is repeated, in the alert, the tim
   }
 });
 
+test('in a window of any width a budget is read to its last digit, in the list and on its agent’s page', async () => {
+  // Cut, a million would read as "$1".
+  await gateway.operator('PATCH', '/v1/agents/spender/policy', {
+    budget_hour_usd: 123_456,
+    budget_day_usd: 1_000_000,
+    budget_month_usd: 1_000_000,
+  });
+  const page = await openAs(browser, gateway, 'ana');
+  for (const width of [PHONE, ...WIDTHS, 1024, DESKTOP]) {
+    await page.setViewportSize({ width, height: 900 });
+    for (const path of ['/agents', '/agents/spender']) {
+      await page.goto(gateway.url + path);
+      const figures = page
+        .locator('[role=meter][aria-label^=Spent]')
+        .locator('xpath=preceding-sibling::*[1]');
+      await figures.filter({ hasText: '$1,000,000' }).first().waitFor();
+      const excess = await figures.evaluateAll((all: any[]) =>
+        all.map((it) => it.scrollWidth - it.clientWidth),
+      );
+      expect(Math.max(...excess), `${path} at ${width}`).toBe(0);
+    }
+  }
+  await page.context().close();
+});
+
 test('in a window of any width an alert is as high as the panel makes room for, whatever is said of its session', async () => {
   await loopIn(gateway, 'let-run');
   await loopIn(gateway, 'held-back');

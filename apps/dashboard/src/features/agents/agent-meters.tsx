@@ -28,16 +28,23 @@ export function SpendBar({ agent, span, withName = false }: SpendBarProps) {
   return (
     <span className="block min-w-0" title={`${SPAN_LABELS[span]}: ${text}${unknown}`}>
       {withName ? <span className="block text-2xs text-muted">{SPAN_LABELS[span]}</span> : null}
-      <span className="nums block truncate text-xs leading-4">
+      {/* The budget goes below what was spent where there is no room beside it: cut, it would read as another one. */}
+      <span className="nums block text-xs leading-4">
         <span
           className={cx(
+            'whitespace-nowrap',
             level === 'over' && 'font-semibold text-danger',
             (level === 'near' || (hasUnknown && spent_usd <= 0)) && 'text-warning',
           )}
         >
           {formatCost(hasUnknown && spent_usd <= 0 ? null : spent_usd)}
         </span>
-        {budget_usd === null ? null : <span className="text-faint"> / {formatCost(budget_usd)}</span>}
+        {budget_usd === null ? null : (
+          <>
+            {' '}
+            <span className="whitespace-nowrap text-faint">/ {formatCost(budget_usd)}</span>
+          </>
+        )}
         {hasUnknown && spent_usd > 0 ? (
           <span className="block text-2xs text-warning leading-3">+ unknown</span>
         ) : null}
