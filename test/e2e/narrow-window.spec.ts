@@ -72,6 +72,51 @@ test('in a window of any width a budget is read to its last digit, in the list a
   await page.context().close();
 });
 
+test('in a window of any width rules, channels and their dialogs hold names without a space', async () => {
+  const channel = await gateway.operator('POST', '/v1/alert-channels', {
+    kind: 'email',
+    name: 'w'.repeat(100),
+    to: [`${'night'.repeat(12)}@${'operations'.repeat(6)}.example.org`],
+    from: 'a@example.org',
+    smtp_host: 'mail.example.org',
+    smtp_port: 25,
+  });
+  const agentId = 'a'.repeat(200);
+  await gateway.operator('POST', '/v1/alert-rules', {
+    name: 'm'.repeat(100),
+    type: 'entropy_loop',
+    agent_id: agentId,
+    channel_ids: [channel.body.channel.channel_id],
+  });
+  await loopIn(gateway, 'of-a-long-name', agentId);
+  const page = await openAs(browser, gateway, 'ana');
+  for (const width of [PHONE, 768, 1024, DESKTOP]) {
+    await page.setViewportSize({ width, height: 900 });
+    for (const noun of ['rule', 'channel']) {
+      await page.goto(`${gateway.url}/alerts?tab=${noun}s`);
+      const row = page.getByTestId(`alert-${noun}`).last();
+      if (noun === 'rule') await row.getByText('Firing for').waitFor();
+      await expectNothingSticksOut(row.locator('> div').first(), `${noun} at ${width}`);
+      await row.getByRole('button', { name: 'Edit' }).click();
+      await expectNothingSticksOut(page.getByRole('dialog'), `dialog of a ${noun} at ${width}`);
+      await page.keyboard.press('Escape');
+    }
+  }
+  await page.context().close();
+});
+
+/** Neither out of it nor out of the part of it that scrolls. */
+const expectNothingSticksOut = async (box: Locator, name: string): Promise<void> => {
+  const excess = await box.evaluate((it: any) => {
+    const right = (one: any): number => one.getBoundingClientRect().right;
+    return Math.max(
+      it.scrollWidth - it.clientWidth,
+      ...[...it.querySelectorAll('*')].map((one) => right(one) - right(it)),
+    );
+  });
+  expect(excess, name).toBeLessThanOrEqual(0);
+};
+
 test('in a window of any width an alert is as high as the panel makes room for, whatever is said of its session', async () => {
   await loopIn(gateway, 'let-run');
   await loopIn(gateway, 'held-back');

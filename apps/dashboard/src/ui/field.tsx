@@ -40,7 +40,7 @@ export function Field({ label, hint, error, children }: FieldProps) {
         <p
           id={noteId}
           role={error ? 'alert' : undefined}
-          className={cx('text-xs', error ? 'text-danger' : 'text-muted')}
+          className={cx('text-xs [overflow-wrap:anywhere]', error ? 'text-danger' : 'text-muted')}
         >
           {note}
         </p>

@@ -107,7 +107,7 @@ function Channel({ channel, denial, onEdit }: ChannelProps) {
       className="flex items-center gap-3 px-3 py-2.5 max-md:flex-wrap"
     >
       <Icon size={17} aria-hidden="true" className="shrink-0 text-muted" />
-      <div className="min-w-0 flex-1 max-md:basis-[80%]">
+      <div className="min-w-0 flex-1 [overflow-wrap:anywhere] max-md:basis-[80%]">
         <h2 className="flex flex-wrap items-center gap-2">
           <span className="font-medium">{channel.name}</span>
           <span className="text-muted text-xs">{KIND_LABELS[channel.kind]}</span>
@@ -119,7 +119,7 @@ function Channel({ channel, denial, onEdit }: ChannelProps) {
           {channel.target}
         </p>
         {channel.circuit.reason === null ? null : (
-          <p className="text-danger text-xs [overflow-wrap:anywhere]">{channel.circuit.reason}</p>
+          <p className="text-danger text-xs">{channel.circuit.reason}</p>
         )}
         <div role="status" className="text-xs empty:hidden">
           {test.data?.status === 'ok' ? (

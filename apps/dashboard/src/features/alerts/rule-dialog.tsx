@@ -196,7 +196,7 @@ interface ChannelChoiceProps {
 
 function ChannelChoice({ channels, chosen, error, onChange }: ChannelChoiceProps) {
   return (
-    <fieldset>
+    <fieldset className="min-w-0">
       <legend className="mb-1 font-medium text-xs">Tell it to</legend>
       {channels.length === 0 ? (
         <p className="text-muted text-xs">
@@ -225,10 +225,10 @@ function ChannelChoice({ channels, chosen, error, onChange }: ChannelChoiceProps
                     : chosen.filter((known) => known !== channel_id),
                 )
               }
-              className="size-4 accent-(--accent-solid)"
+              className="size-4 shrink-0 accent-(--accent-solid)"
             />
-            <span className="font-medium">{name}</span>
-            <span className="min-w-0 truncate text-muted text-xs">{target}</span>
+            <span className="min-w-0 font-medium [overflow-wrap:anywhere]">{name}</span>
+            <span className="min-w-0 flex-1 truncate text-muted text-xs">{target}</span>
           </label>
         ))}
       </div>

@@ -84,7 +84,7 @@ function Rule({ rule, channels, denial, onEdit }: RuleProps) {
       data-rule-id={rule.rule_id}
       className="flex items-center gap-3 px-3 py-2.5 max-md:flex-wrap"
     >
-      <div className="min-w-0 flex-1 max-md:basis-full">
+      <div className="min-w-0 flex-1 [overflow-wrap:anywhere] max-md:basis-full">
         <h2 className="flex flex-wrap items-center gap-2">
           <span className={rule.enabled ? 'font-medium' : 'font-medium text-muted'}>{rule.name}</span>
           <Firing rule={rule} />
@@ -132,16 +132,21 @@ function Firing({ rule }: { rule: AlertRule }) {
   const [first] = rule.firing;
   if (!first) return null;
   return (
-    <Badge tone="danger">
-      <span>
-        Firing for{' '}
-        {rule.firing.length === 1 ? (
-          <Link to="/agents/$agentId" params={{ agentId: first.agent_id }} className="underline">
-            {first.agent_id}
-          </Link>
-        ) : (
-          plural(rule.firing.length, 'agent')
-        )}
+    <Badge tone="danger" className="max-w-full">
+      Firing for{' '}
+      {rule.firing.length === 1 ? (
+        <Link
+          to="/agents/$agentId"
+          params={{ agentId: first.agent_id }}
+          title={first.agent_id}
+          className="truncate underline"
+        >
+          {first.agent_id}
+        </Link>
+      ) : (
+        plural(rule.firing.length, 'agent')
+      )}
+      <span className="-ml-1">
         , <RelativeTime atMs={Math.min(...rule.firing.map(({ since_ms }) => since_ms))} short />
       </span>
     </Badge>
@@ -152,7 +157,7 @@ function Firing({ rule }: { rule: AlertRule }) {
 function FiringAgents({ firing }: Pick<AlertRule, 'firing'>) {
   const unnamedCount = firing.length - FIRING_NAMED_MAX;
   return (
-    <p className="text-xs [overflow-wrap:anywhere]">
+    <p className="text-xs">
       Now:{' '}
       {firing.slice(0, FIRING_NAMED_MAX).map(({ agent_id }, at) => (
         <Fragment key={agent_id}>
