@@ -4,6 +4,7 @@ import { Mail, MessageSquare, Send, Webhook } from 'lucide-react';
 import { useState } from 'react';
 import type { AlertChannel, ChannelTest } from '#contracts';
 import { api, CHANNELS_KEY, systemQuery, useDenial } from '../../api';
+import { TextLink } from '../../app/text-link';
 import { useDraft } from '../../app/use-draft';
 import { Badge, Button, Callout, formatDuration, formatExact, useNow } from '../../ui';
 import { meanwhileText } from '../dialog-form/meanwhile';
@@ -119,7 +120,15 @@ function Channel({ channel, denial, onEdit }: ChannelProps) {
           {channel.target}
         </p>
         {channel.circuit.reason === null ? null : (
-          <p className="text-danger text-xs">{channel.circuit.reason}</p>
+          <p className="text-danger text-xs first-letter:uppercase">{channel.circuit.reason}</p>
+        )}
+        {channel.circuit.state !== 'refusing' ? null : (
+          <p className="text-muted text-xs">
+            What it refuses is not tried again by itself:{' '}
+            <TextLink to="/alerts" search={{ tab: 'dead', channel: channel.channel_id }}>
+              its dead letters
+            </TextLink>
+          </p>
         )}
         <div role="status" className="text-xs empty:hidden">
           {test.data?.status === 'ok' ? (

@@ -254,7 +254,7 @@ function NextTry({
   aheadMs: number | null;
 }) {
   const text = useNow((nowMs) => nextTryText(atMs, circuit, nowMs, aheadMs));
-  return <span className="nums">{text}</span>;
+  return <span className="nums inline-block text-balance first-letter:uppercase">{text}</span>;
 }
 
 /** Its effect arrives over the live topic, for everybody. */

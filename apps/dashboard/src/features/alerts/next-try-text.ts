@@ -4,12 +4,12 @@ import { formatWait } from '../../ui/format';
 
 /**
  * @param atMs when it is due itself; null: now
- * @param circuit of its channel, which it waits for as well; undefined: not known
+ * @param circuit of its channel, which it waits for as well, in the words of the list of channels; undefined: not known
  * @param aheadMs when one that it waits for is due; null: it waits for none
  */
 export function nextTryText(
   atMs: number | null,
-  circuit: Pick<AlertChannel['circuit'], 'retry_at_ms'> | undefined,
+  circuit: Pick<AlertChannel['circuit'], 'state' | 'retry_at_ms'> | undefined,
   nowMs: number,
   aheadMs: number | null = null,
 ): string {
@@ -19,7 +19,8 @@ export function nextTryText(
   const waitMs = Math.max(dueMs, channelMs ?? dueMs) - nowMs;
   if (waitMs > 0) {
     const next = `next try in ${formatWait(waitMs)}`;
-    if (channelMs !== null && channelMs > dueMs) return `its channel rests, ${next}`;
+    if (channelMs !== null && channelMs > dueMs)
+      return `its channel ${circuit?.state === 'resting' ? 'rests' : 'is failing'}, ${next}`;
     return dueMs > ownMs ? `waits for an earlier notice, ${next}` : next;
   }
   // One delivery tries, the others wait for how it ends. Without a rest two are sent at once, of one alert the oldest first.
