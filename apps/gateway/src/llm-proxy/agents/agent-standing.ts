@@ -6,6 +6,7 @@
 import { type AgentPolicy, type AgentPrincipal, KILL_SWITCH_ACTOR, type PolicyBar } from '#contracts';
 import { isWithinAllowedHours, nextAllowedMs } from '#domain/policy';
 import type { Clock } from '#kernel';
+import { utcMinute } from '../limits/limit-refusals.js';
 import { policyRefusal } from '../limits/policy-refusal.js';
 import type { ProxyCall, Verdict } from '../proxy-call.js';
 import { refused } from '../refusals.js';
@@ -74,7 +75,7 @@ function outsideHours({ allowed_hours }: AgentPolicy, nowMs: number): Verdict {
   return policyRefusal(
     'outside_hours',
     'outside_allowed_hours',
-    `This agent may not run at this hour${nextMs === null ? '' : `; next at ${new Date(nextMs).toISOString()}`}.`,
+    `This agent may not run at this hour${nextMs === null ? '' : `; next at ${utcMinute(nextMs)}`}.`,
     nextMs === null ? null : nextMs - nowMs,
   );
 }

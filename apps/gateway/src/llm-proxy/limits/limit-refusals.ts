@@ -32,7 +32,7 @@ const BOUND_IT =
   'It may fit if it asks for fewer output tokens (max_tokens, or what your API calls it); an operator can raise the limit.';
 
 /** "2026-11-29 00:00 UTC": read later, and by people elsewhere; never too early. */
-const utcMinute = (ms: number): string =>
+export const utcMinute = (ms: number): string =>
   `${new Date(Math.ceil(ms / MINUTE_MS) * MINUTE_MS).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
 /**
