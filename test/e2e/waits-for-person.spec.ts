@@ -54,7 +54,7 @@ test('a session that asks for a person is counted on every page, leads the list 
   await rows.filter({ hasText: 'held-by-ana' }).getByText('held-by-ana').click();
   await page.getByText('refund-clerk asks for a person').waitFor();
   // What is held has neither steps nor cost yet: beside its figures stands why they are lower than one may know.
-  await page.getByText('1 message, in none of these yet').waitFor();
+  await page.getByText('1 message, not counted here yet').waitFor();
   await checkEveryLook(page, 'inspect-waits-in-a-pause');
   await page.goBack();
   // A list that somebody points at keeps its rows.

@@ -87,7 +87,7 @@ export function InspectHeader({ session }: { session: SessionView }) {
         <FactInLine name="Tokens">{formatCount(session.tokens)}</FactInLine>
         {control.held_count > 0 ? (
           <FactInLine name="Held">
-            <span className="text-paused">{plural(control.held_count, 'message')}</span>, in none of these yet
+            <span className="text-paused">{plural(control.held_count, 'message')}</span>, not counted here yet
           </FactInLine>
         ) : null}
         <FactInLine name="Started">
