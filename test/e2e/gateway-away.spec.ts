@@ -24,6 +24,19 @@ test('a page opened while the gateway is away says so, and has what it asked for
   await page.getByText('Not live: as of').waitFor({ state: 'detached' });
 });
 
+test('a gateway that is away is not said to serve', async () => {
+  const page = await openAs(browser, gateway, 'ana');
+  await page.goto(`${gateway.url}/system`);
+  const heading = page.locator('header').filter({ hasText: 'Updated' });
+  await heading.getByText(/^Serving/).waitFor();
+  await gateway.kill();
+  await page.getByText('These figures are old').waitFor();
+  expect(await heading.getByText(/^Serving/).count()).toBe(0);
+  await startAgain();
+  await heading.getByText(/^Serving/).waitFor();
+  await page.context().close();
+});
+
 test('incidents that the gateway never gave are not counted as none', async () => {
   const page = await openAs(browser, gateway, 'ana', '/incidents');
   // The code of the page is there from then on.

@@ -18,7 +18,8 @@ export function SystemPage() {
       label="State of the system"
       heading={
         <>
-          {view ? <Overall view={view} /> : null}
+          {/* Old figures do not say that it serves now. */}
+          {view && !isStale ? <Overall view={view} /> : null}
           <p role="status" className="nums ml-auto text-muted text-xs">
             {updatedAtMs === 0 ? null : (
               <>
