@@ -1,9 +1,14 @@
 /** What only a real socket shows of the exchange with an upstream. */
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo, LookupFunction } from 'node:net';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { UpstreamClient, type UpstreamFailure, type UpstreamSink } from '#adapters/upstream-http';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import {
+  UpstreamClient,
+  type UpstreamExchange,
+  type UpstreamFailure,
+  type UpstreamSink,
+} from '#adapters/upstream-http';
 import { ScriptedUpstream } from '#testing';
 
 /** Where an upstream is to be too late. */
@@ -142,3 +147,54 @@ test('connects where a name leads otherwise', async () => {
   expect(await ask('/named', { from: named, origin: `http://upstream.test:${port}` })).toBe(200);
   await named.close();
 });
+
+test.each([
+  ['ends is the next call’s', true, 1],
+  ['does not end is closed', false, 2],
+])(
+  'the connection of an answer whose end nobody waits for, and that %s',
+  async (_, ends, connectionCount) => {
+    const open: ServerResponse[] = [];
+    let connections = 0;
+    const server = createServer((_request, response) => {
+      response.write('data: [DONE]\n\n');
+      open.push(response);
+    });
+    server.on('connection', () => {
+      connections += 1;
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const patient = new UpstreamClient({
+      headersTimeoutMs: PATIENT_MS,
+      idleTimeoutMs: PATIENT_MS,
+      connectionsMax: 1,
+    });
+    onTestFinished(async () => {
+      await patient.close();
+      server.closeAllConnections();
+      server.close();
+    });
+    const request = { origin, path: '/', method: 'GET', headers: [], body: [] };
+    const reported: string[] = [];
+    const leave = () =>
+      new Promise<UpstreamExchange>((resolve) => {
+        const exchange = patient.send(request, {
+          ...untold,
+          chunk: () => {
+            exchange.letEnd();
+            resolve(exchange);
+            return false;
+          },
+          end: () => reported.push('end'),
+          failed: (failure) => reported.push(failure),
+        });
+      });
+    const first = await leave();
+    if (ends) open[0]?.end();
+    await new Promise<void>((resolve) => first.whenLetGo(resolve));
+    await leave();
+    expect(connections).toBe(connectionCount);
+    expect(reported).toEqual([]);
+  },
+);

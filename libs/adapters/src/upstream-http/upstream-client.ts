@@ -9,6 +9,8 @@ import { Agent, buildConnector, type Dispatcher, errors } from 'undici';
 import { isMetadataAddress } from '#kernel';
 
 const CONNECT_TIMEOUT_MS = 10_000;
+/** An answer whose last event has come ends within it, or the upstream will not end it. */
+const END_WITHIN_MS = 1_000;
 /** A body above it is written in pieces of it; below it one write is cheaper, and sockets hold that much. */
 const BODY_PIECE_BYTES = 128 * 1024;
 
@@ -97,6 +99,7 @@ export class UpstreamClient {
  *
  *     sent, head, ... end, failed or aborted     over and let go
  *     aborted or late before there is a socket   over; let go when the attempt to connect has ended
+ *     its end is not waited for (`letEnd`)       over; let go when that has come, or a second later
  */
 export class UpstreamExchange implements Dispatcher.DispatchHandler {
   readonly #sink: UpstreamSink;
@@ -118,6 +121,18 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler {
     this.#isOver = true;
     clearTimeout(this.#headersTimer);
     this.#abort?.(new Error('aborted'));
+  }
+
+  /**
+   * Nothing is reported any more of an answer that is complete but for its end: if that comes soon, the connection is the next
+   * call's, and if not, it is closed.
+   */
+  letEnd(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    const timer = setTimeout(() => this.#abort?.(new Error('aborted')), END_WITHIN_MS).unref();
+    this.whenLetGo(() => clearTimeout(timer));
+    this.resume();
   }
 
   /** False: the request's body is still in memory, and a socket is its or will be. */

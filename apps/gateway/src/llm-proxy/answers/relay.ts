@@ -1,6 +1,6 @@
 /**
  * An upstream's answer on its way to the client: chunk by chunk, at the pace the client reads, and read along. A client that
- * leaves takes the upstream's connection with it, and so does one that reads no more.
+ * leaves takes the upstream's connection with it, unless its stream has said its last, and so does one that reads no more.
  */
 import type { UpstreamExchange, UpstreamFailure, UpstreamSink } from '#adapters/upstream-http';
 import type { LlmAnswer } from '#contracts';
@@ -79,9 +79,11 @@ export class Relay implements UpstreamSink {
     if (this.#isOver) return;
     this.#exchange = exchange;
     this.#call.onGone = () => {
-      exchange.abort();
-      this.#call.leftAtEnd = this.#isTold;
-      this.#end(this.#call.leftAtEnd);
+      const leftAtEnd = this.#isTold;
+      this.#call.leftAtEnd = leftAtEnd;
+      if (leftAtEnd) exchange.letEnd();
+      else exchange.abort();
+      this.#end(leftAtEnd);
     };
     if (this.#call.isGone) this.#call.onGone();
   }
