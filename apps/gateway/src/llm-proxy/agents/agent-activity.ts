@@ -33,6 +33,8 @@ interface Activity {
   buckets: Bucket[];
   /** By the start of the hour, the latest. By number: a clock that is ahead for a while would have the month's thrown away. */
   hours: Map<number, HourSpend>;
+  /** Of `hours`, so that a month of them is not summed up with each call; null: to be summed up. */
+  totals: Totals | null;
   /** By the start of the minute, the last 60 and the one under way: what this process saw. */
   minutes: Map<number, Spend>;
 }
@@ -41,6 +43,13 @@ interface Spend {
   costMicroUsd: number;
   /** Calls whose cost is unknown. */
   unpricedCount: number;
+}
+
+/** Of one UTC day, and the month that it is in. */
+interface Totals {
+  dayStart: number;
+  day: Spend;
+  month: Spend;
 }
 
 interface HourSpend extends Spend {
@@ -132,7 +141,9 @@ export class AgentActivity {
 
   /** Brings back what is stored of one hour, as far as it is more than is known. */
   restore(scope: AgentScope, hourMs: number, costMicroUsd: number, unpricedCount = 0): void {
-    const spend = hourOf(this.#of(scope).hours, hourMs);
+    const activity = this.#of(scope);
+    activity.totals = null;
+    const spend = hourOf(activity.hours, hourMs);
     const more: Spend = {
       costMicroUsd: Math.max(0, costMicroUsd - spend.costMicroUsd),
       unpricedCount: Math.max(0, unpricedCount - spend.unpricedCount),
@@ -184,27 +195,21 @@ export class AgentActivity {
   }
 
   #sum(scope: AgentScope, of: (spend: Spend) => number): BySpan {
-    const { hours, minutes } = this.#agents.peek(tenantIdOf(scope), scope) ?? {};
     const nowMs = this.#nowMs();
+    const activity = this.#agents.peek(tenantIdOf(scope), scope);
+    if (activity === undefined) return { hour: 0, day: 0, month: 0 };
+    const { hours, minutes } = activity;
     const thisHour = hourStartMs(nowMs);
-    const dayStart = nowMs - (nowMs % DAY_MS);
-    const monthStart = monthStartMs(nowMs);
-    const monthEnd = monthStartMs(monthStart + 32 * DAY_MS);
     const share = 1 - (nowMs - thisHour) / HOUR_MS;
-    let day = 0;
-    let month = 0;
-    for (const [hourMs, spend] of hours ?? []) {
-      if (hourMs >= dayStart && hourMs < dayStart + DAY_MS) day += of(spend);
-      if (hourMs >= monthStart && hourMs < monthEnd) month += of(spend);
-    }
     const restoredIn = (hourMs: number): number => {
-      const spend = hours?.get(hourMs);
+      const spend = hours.get(hourMs);
       return spend === undefined ? 0 : of(spend.restored);
     };
     let hour = restoredIn(thisHour) + restoredIn(thisHour - HOUR_MS) * share;
     const fromMs = oldestMinuteMs(nowMs);
-    for (const [minuteMs, spend] of minutes ?? []) if (minuteMs >= fromMs) hour += of(spend);
-    return { hour, day, month };
+    for (const [minuteMs, spend] of minutes) if (minuteMs >= fromMs) hour += of(spend);
+    const { day, month } = totalsOf(activity, nowMs);
+    return { hour, day: of(day), month: of(month) };
   }
 
   /** What was spent of each budget that the policy sets; empty where it sets none. */
@@ -235,12 +240,17 @@ export class AgentActivity {
     for (const [scope] of this.#agents.entries(tenantId)) yield splitAgentScope(scope).agentId;
   }
 
-  #spend({ hours, minutes }: Activity, spentAtMs: number, costMicroUsd: number | null): void {
+  #spend(activity: Activity, spentAtMs: number, costMicroUsd: number | null): void {
+    const { hours, minutes, totals } = activity;
     const nowMs = this.#nowMs();
     const atMs = Math.min(spentAtMs, nowMs);
     const spend: Spend = { costMicroUsd: costMicroUsd ?? 0, unpricedCount: costMicroUsd === null ? 1 : 0 };
     add(hourOf(hours, hourStartMs(atMs)), spend);
-    if (hours.size > HOURS_KEPT_MAX) hours.delete(Math.min(...hours.keys()));
+    if (totals !== null) addToTotals(totals, atMs, spend);
+    if (hours.size > HOURS_KEPT_MAX) {
+      hours.delete(Math.min(...hours.keys()));
+      activity.totals = null;
+    }
     const fromMs = oldestMinuteMs(nowMs);
     const minuteMs = minuteOf(atMs);
     if (minuteMs < fromMs) return;
@@ -260,6 +270,7 @@ export class AgentActivity {
     const bucketNow = Math.floor(nowMs / BUCKET_MS);
     for (const [, activity] of this.#agents.entries()) {
       for (const bucket of activity.buckets) bucket.at = Math.min(bucket.at, bucketNow);
+      activity.totals = null;
       for (const [hourMs, spend] of [...activity.hours]) {
         if (hourMs <= nowMs) continue;
         activity.hours.delete(hourMs);
@@ -284,6 +295,7 @@ export class AgentActivity {
       runningCount: 0,
       buckets: [],
       hours: new Map(),
+      totals: null,
       minutes: new Map(),
     };
     this.#agents.set(tenantIdOf(scope), scope, fresh);
@@ -302,6 +314,24 @@ function addTo(minutes: Activity['minutes'], minuteMs: number, spend: Spend): vo
   else add(known, spend);
 }
 
+const dayStartMs = (atMs: number): number => atMs - (atMs % DAY_MS);
+
+function totalsOf(activity: Activity, nowMs: number): Totals {
+  const dayStart = dayStartMs(nowMs);
+  if (activity.totals?.dayStart === dayStart) return activity.totals;
+  const totals: Totals = { dayStart, day: nothing(), month: nothing() };
+  for (const [hourMs, spend] of activity.hours) addToTotals(totals, hourMs, spend);
+  activity.totals = totals;
+  return totals;
+}
+
+function addToTotals({ dayStart, day, month }: Totals, atMs: number, spend: Spend): void {
+  if (dayStartMs(atMs) === dayStart) add(day, spend);
+  if (monthStartMs(atMs) === monthStartMs(dayStart)) add(month, spend);
+}
+
+const nothing = (): Spend => ({ costMicroUsd: 0, unpricedCount: 0 });
+
 const hourStartMs = (atMs: number): number => atMs - (atMs % HOUR_MS);
 
 const minuteOf = (atMs: number): number => atMs - (atMs % MINUTE_MS);
@@ -315,7 +345,7 @@ function hourOf(hours: Map<number, HourSpend>, hourMs: number): HourSpend {
   const fresh: HourSpend = {
     costMicroUsd: 0,
     unpricedCount: 0,
-    restored: { costMicroUsd: 0, unpricedCount: 0 },
+    restored: nothing(),
   };
   hours.set(hourMs, fresh);
   return fresh;
