@@ -100,3 +100,11 @@ test('an answer from the cache costs nothing, and saves what was charged for it'
     cache: { saved_usd: 0.3 },
   });
 });
+
+test('pictures, of whose price tokens say nothing, cost what their vendor says', async () => {
+  upstream.script((_call, response) =>
+    respondJson(response, 200, { data: [{ url: 'https://x.test/1' }], usage: { cost_in_usd_ticks: 4e8 } }),
+  );
+  await client('painting').images.generate({ model: 'grok-imagine', prompt: 'A cat' });
+  expect((await newestOf('painting')).cost_usd).toBe(0.04);
+});

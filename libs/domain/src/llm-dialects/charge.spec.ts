@@ -49,6 +49,12 @@ describe('what a vendor says that an answer cost', () => {
     expect(readUsageAtEnd(`"x"}],"usage":${JSON.stringify(chat)}}`)).toMatchObject({ charged_usd: 0.25 });
   });
 
+  it('is read where no tokens were taken: of pictures', () => {
+    const end = '"url":"https://x"}],"usage":{"cost_in_usd_ticks":400000000}}';
+    expect(readUsageAtEnd(end)).toMatchObject({ input_tokens: 0, charged_usd: 0.04 });
+    expect(readUsageAtEnd('"usage":{"cost":0}}')).toBeNull();
+  });
+
   it('is read of a stream at its end', () => {
     const usageOf = (name: keyof typeof DIALECT_BY_NAME, ...events: object[]) => {
       const reader = DIALECT_BY_NAME[name].streamReader();

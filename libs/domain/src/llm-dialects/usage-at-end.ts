@@ -3,11 +3,13 @@
  * A text of the model's cannot pass for it, for inside a string its quotation marks are escaped.
  */
 import type { Usage } from '#contracts';
+import { readCharge } from './charge.js';
 import type { Dialect } from './dialect.js';
 import { readGeminiUsage, readInteractionUsage } from './gemini/take-response.js';
 import { readChatUsage } from './openai-chat/usage.js';
 import { readResponsesUsage } from './openai-responses/read-answer.js';
-import { asRecord, parseJson } from './read-json.js';
+import { asRecord, type JsonRecord, parseJson } from './read-json.js';
+import { usageOf } from './usage.js';
 
 /** More than any vendor writes of usage, and behind it. */
 export const USAGE_END_CHARS_MAX = 4_096;
@@ -29,11 +31,21 @@ export function readUsageAtEnd(end: string, dialect?: Pick<Dialect, 'readAnswer'
   const read = dialect
     ? dialect.readAnswer({ usage, usageMetadata: usage, tool_usage }).usage
     : readAnyUsage(usage);
-  return read !== null && read.input_tokens > 0 ? read : null;
+  return read !== null && (read.input_tokens > 0 || read.charged_usd) ? read : null;
 }
 
 const readAnyUsage = (usage: unknown): Usage | null =>
-  readChatUsage(usage) ?? readResponsesUsage(usage) ?? readGeminiUsage(usage) ?? readInteractionUsage(usage);
+  readChatUsage(usage) ??
+  readResponsesUsage(usage) ??
+  readGeminiUsage(usage) ??
+  readInteractionUsage(usage) ??
+  readChargeAlone(asRecord(usage));
+
+/** Of pictures and films, which take no tokens. */
+function readChargeAlone(usage: JsonRecord | undefined): Usage | null {
+  const charged = usage && readCharge(usage);
+  return charged ? usageOf({ charged }) : null;
+}
 
 /** Undefined where the last of that name is not whole. */
 function lastObject(text: string, name: RegExp): unknown {
