@@ -38,6 +38,7 @@ const fresh = () => {
   return `real-${serial}`;
 };
 
+/** @param session "": nobody names it */
 async function ask(
   session: string,
   text: string,
@@ -53,7 +54,7 @@ async function ask(
       headers: {
         authorization: `Bearer ${AGENT_KEY}`,
         'content-type': 'application/json',
-        'x-observatory-session': session,
+        ...(session !== '' && { 'x-observatory-session': session }),
       },
       body: JSON.stringify({ model: 'gpt-4o-mini', messages }),
     },
@@ -229,6 +230,20 @@ test('one question that an agent puts to several prompts of its own, one after a
   expect(await turn('Where can I return the lamp that I bought?')).toEqual(['forwarded', 'forwarded']);
   expect(await turn('How long does a refund take with a gift card?')).toEqual(['forwarded', 'forwarded']);
   expect(await turn('How long does a refund take with a gift card?', '09:42')).toEqual(['hinted', 'hinted']);
+});
+
+test('a conversation that nobody named loops where it asks its first question again, and a stranger’s first question does not', async () => {
+  upstream.script(always(openaiChat, { text: 'ok' }));
+  const agent = fresh();
+  const first = { role: 'user', content: 'Which city has the cheaper hotels, Zurich or Lisbon?' };
+  const reply = { role: 'assistant', content: 'That depends.' };
+  const other = { role: 'user', content: 'How do I cancel a booking?' };
+  const again = { role: 'user', content: 'Please, which city has the cheaper hotels, Zurich or Lisbon?' };
+  const decisionOf = async (messages: object[]) => (await ask('', '', { messages, agent })).decision;
+  expect(await decisionOf([first])).toBe('forwarded');
+  expect(await decisionOf([first])).toBe('forwarded');
+  expect(await decisionOf([first, reply, other])).toBe('forwarded');
+  expect(await decisionOf([first, reply, other, reply, again])).toBe('hinted');
 });
 
 test('a conversation of sixty turns under a long system prompt is no loop', async () => {

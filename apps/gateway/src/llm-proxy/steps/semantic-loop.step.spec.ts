@@ -118,6 +118,17 @@ describe('the semantic-loop step', () => {
     expect([asked, ended, call.injections, call.finding]).toEqual([[], [], [], null]);
   });
 
+  test('has the first question of a session that nobody named remembered, waits for nothing and takes it for no loop', () => {
+    const { step, asked, noted } = setUp();
+    const call = callOf(chat({ role: 'system', content: 'Help.' }, user('Where is it now?')), {
+      isSessionInferred: true,
+    });
+    expect(step.run?.(call)).toBeUndefined();
+    expect(asked).toMatchObject([{ callId: 'call-1', prompt: 'Where is it now?' }]);
+    expect(asked[0]?.counts('Where is it now?')).toBe(false);
+    expect([noted, call.injections, call.onGone]).toEqual([[], [], null]);
+  });
+
   test('does not look where it is switched off, for all or for this agent', async () => {
     for (const options of [{ isEnabled: false }, { policy: { semantic_loop: 'off' as const } }]) {
       const { step, asked } = setUp(options);
