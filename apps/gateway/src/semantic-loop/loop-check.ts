@@ -106,14 +106,15 @@ export class LoopCheck {
     });
   }
 
+  /** Never rejects: what fails is clear, and counted. */
   async ask(question: LoopQuestion): Promise<LoopVerdict> {
     const { service, timeoutMs, loopWhenSimilarityAbove, events } = this.#parts;
     if (question.isRetry && this.#attemptOf(question)?.isCompared) return CLEAR;
     if (!service.isReady) return this.#failOpen('unavailable', null);
     const startedMs = performance.now();
-    const { isFirst, isNewTask } = this.#noteTask(question);
-    const attempt = this.#attempt(question);
     try {
+      const { isFirst, isNewTask } = this.#noteTask(question);
+      const attempt = this.#attempt(question);
       const query = {
         tenant_id: question.tenantId,
         session_id: question.sessionId,
