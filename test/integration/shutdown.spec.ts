@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Manager } from 'socket.io-client';
 import { expect, test } from 'vitest';
 import { respondEvents, ScriptedUpstream } from '#testing';
 import { AGENT_KEY, startGateway } from './start-gateway.js';
@@ -61,6 +62,24 @@ test('a request under way is answered', async () => {
   expect(await stopped).toBe(0);
   await closed;
   expect(answer).toMatch(/^HTTP\/1\.1 422 /);
+  expect(gateway.output()).not.toContain('drain step did not finish');
+});
+
+test('a socket is told why it is closed, also while something else is on its way to it', async () => {
+  const gateway = await startGateway();
+  const manager = new Manager(gateway.url, { transports: ['websocket'], reconnection: false });
+  // Of two on one connection the second has to wait until the word to the first has left.
+  const both = [
+    manager.socket('/live', { auth: { token: gateway.operatorToken } }),
+    manager.socket('/agents', { auth: { key: gateway.agentKey } }),
+  ];
+  await Promise.all(both.map((socket) => new Promise<void>((settle) => socket.once('connect', settle))));
+  const reasons: string[] = [];
+  for (const socket of both) socket.once('cut', ({ reason }) => reasons.push(reason));
+  const closed = both.map((socket) => new Promise((settle) => socket.once('disconnect', settle)));
+  expect(await gateway.stop()).toBe(0);
+  await Promise.all(closed);
+  expect(reasons).toEqual(['draining', 'draining']);
   expect(gateway.output()).not.toContain('drain step did not finish');
 });
 

@@ -3,6 +3,7 @@
  * how all of them are closed. What is said over them is the areas'.
  */
 import type { Server as HttpServer } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Socket } from 'socket.io';
 import { LIMITS, NAMESPACES } from '#contracts';
 import type { Authenticator } from './auth/authenticator.js';
@@ -18,6 +19,8 @@ import { authenticateAgent, authenticateOperator, createSocketServer } from './r
 
 /** A socket outlives its login by this at most. */
 const LOGINS_LOOKED_AT_EVERY_MS = 5_000;
+/** Whoever reads nothing is closed without the reason after this; less than a drain gives any of its steps. */
+const FAREWELL_MS_MAX = 200;
 
 interface SocketsParts {
   http: HttpServer;
@@ -34,7 +37,7 @@ interface SocketsParts {
 
 export interface Sockets {
   readonly live: LiveSockets;
-  /** Says why, and cuts all. */
+  /** Says why, and closes all: each once it has taken what is on its way to it, or after `FAREWELL_MS_MAX`. */
   close(): Promise<void>;
 }
 
@@ -82,7 +85,15 @@ export function openSockets(parts: SocketsParts): Sockets {
     async close() {
       clearInterval(lookingAtLogins);
       for (const namespace of namespaces) namespace.emit('cut', { reason: 'draining' });
-      io.disconnectSockets(true);
+      const sockets = namespaces.flatMap((namespace) => [...namespace.sockets.values()]);
+      const closed = [...new Set(sockets.map(({ conn }) => conn))].map(
+        (connection) =>
+          new Promise((settle) => {
+            connection.once('close', settle);
+            connection.close();
+          }),
+      );
+      await Promise.race([Promise.all(closed), delay(FAREWELL_MS_MAX, undefined, { ref: false })]);
       io.engine.close();
     },
   };

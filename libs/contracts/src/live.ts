@@ -124,7 +124,8 @@ export const LIVE_EVENTS = {
   frame: 'frame',
   /**
    * Sent just before a cut: `{reason: 'consumer_too_slow'}`; reconnect and subscribe with `after_seq`. Where a message came
-   * for which there is no room: `too_many_bytes`; one in several parts, as of binary data: `unsupported_media_type`.
+   * for which there is no room: `too_many_bytes`; one in several parts, as of binary data: `unsupported_media_type`. Where the
+   * key, token or login is in force no longer: `unauthorized`. Where the gateway ends: `draining`.
    */
   cut: 'cut',
   control: 'control',

@@ -172,7 +172,7 @@ describe('a kill_switch rule', () => {
     expect(rules.takeChanged()).toEqual([{ tenantId: 'default', ruleId: 'rule-kill_switch' }]);
   });
 
-  it('is one of the three that everybody has, without a channel', () => {
+  it('is one of the four that everybody has, without a channel', () => {
     expect(defaultRules('system').map(({ type, channel_ids }) => [type, channel_ids])).toEqual([
       ['kill_switch', []],
       ['entropy_loop', []],
