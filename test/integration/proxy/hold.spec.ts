@@ -280,6 +280,9 @@ test('a held stream that has begun ends with the reason for which its session wa
   const { session, headers } = await begun(openaiChat, hasty);
   await command(session, 'pause', { reason: 'look' }, hasty);
   const response = await begunStream(headers);
+  // Nothing was decided yet: a call that is about to end must not say that it was forwarded.
+  expect(response.headers.get('x-observatory-decision')).toBeNull();
+  expect(response.headers.get('x-observatory-call')).not.toBeNull();
   await command(session, 'terminate', { reason: 'wrong customer' }, hasty);
   expect(await response.text()).toContain('Reason: wrong customer');
 });

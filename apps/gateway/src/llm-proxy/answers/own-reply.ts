@@ -81,9 +81,14 @@ function send(
 
 const FIXED_HEADERS: readonly string[] = Object.entries(PROXY_HEADERS).flat();
 
-/** What every answer of the proxy carries: name, value, name, value ... Hot path: an object would be built to be taken apart. */
-export function ownHeaders(call: ProxyCall, more = call.answerHeaders): string[] {
-  const headers = [...FIXED_HEADERS, HEADERS.call, call.id, HEADERS.decision, call.decision];
+/**
+ * What every answer of the proxy carries: name, value, name, value ... Hot path: an object would be built to be taken apart.
+ *
+ * @param isDecided false where an answer is begun before anybody knows what becomes of the call
+ */
+export function ownHeaders(call: ProxyCall, more = call.answerHeaders, isDecided = true): string[] {
+  const headers = [...FIXED_HEADERS, HEADERS.call, call.id];
+  if (isDecided) headers.push(HEADERS.decision, call.decision);
   for (const name in more) headers.push(name, more[name] as string);
   return headers;
 }

@@ -159,7 +159,7 @@ function beginStream(call: ProxyCall, comment: string): void {
   // By an earlier pause: a call may be held twice.
   if (!call.outgoing.headersSent)
     call.outgoing.writeHead(200, [
-      ...ownHeaders(call),
+      ...ownHeaders(call, call.answerHeaders, false),
       ...['content-type', 'text/event-stream; charset=utf-8'],
       ...['cache-control', 'no-cache'],
       ...['x-accel-buffering', 'no'],
