@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import http from 'node:http';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { LIMITS } from '#contracts';
 import { buildDecisionLog } from '#testing';
 import { AGENT_KEY, type JsonResponse, type RunningGateway, startGateway } from './start-gateway.js';
@@ -89,6 +89,24 @@ describe('one DecisionLog', () => {
     expect(body.items.map((item: any) => item.cognition.entropy_score)).toEqual([1, 0.5, 0.3333, 0.25, 0.2]);
     expect(body.items.at(-1).cognition.entropy_severity).toBe('loop');
     expect(JSON.stringify(body)).not.toContain('0.9137');
+  });
+
+  test('[FR-9.11+] is scored by the settings as an operator left them just before', async () => {
+    const session = uniqueId('session');
+    const entropyOf = async () => (await (await gateway.ingest(logOf(session))).json()).entropy;
+    const set = async (values: Record<string, number | null>) =>
+      expect((await gateway.operator('PATCH', '/v1/config', values)).status).toBe(200);
+    onTestFinished(() =>
+      set({ entropy_window_size: null, entropy_loop_threshold: null, entropy_warning_threshold: null }),
+    );
+    await entropyOf();
+    expect(await entropyOf()).toEqual({ score: 0.5, severity: 'normal', window_size: 2 });
+    await set({ entropy_warning_threshold: 0.3 });
+    expect(await entropyOf()).toEqual({ score: 0.3333, severity: 'normal', window_size: 3 });
+    await set({ entropy_loop_threshold: 0.26 });
+    expect(await entropyOf()).toEqual({ score: 0.25, severity: 'loop', window_size: 4 });
+    await set({ entropy_window_size: 3 });
+    expect(await entropyOf()).toEqual({ score: 0.3333, severity: 'normal', window_size: 3 });
   });
 
   test('[FR-9.9-] that violates the schema leaves the window alone', async () => {
