@@ -89,7 +89,7 @@ export const callCacheSchema = z.object({
   age_s: z.number(),
   /** Null for an exact match. */
   cosine: z.number().nullable(),
-  /** Null: unknown, as the model has no price, or the call is not paid for by the token. */
+  /** Null: unknown, as the vendor told no charge and no price covers the call. */
   saved_usd: z.number().nullable(),
 });
 export type CallCache = z.infer<typeof callCacheSchema>;
@@ -124,7 +124,8 @@ export const llmCallSchema = z.object({
   /** Null: the vendor reported none. */
   usage: usageSchema.nullable(),
   /**
-   * Null: the model has no price. Of a fetched answer what was not counted when it was asked for: less than 0 where too much was.
+   * Null: unknown, as the vendor tells no charge and no price covers the call. Of a fetched answer what was not counted when it was
+   * asked for: less than 0 where too much was.
    */
   cost_usd: z.number().nullable(),
   tool_calls: z.array(z.object({ name: z.string(), arguments_hash: z.string() })),

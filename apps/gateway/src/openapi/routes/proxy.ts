@@ -199,7 +199,7 @@ export const PROXY_ROUTES: readonly Route[] = [
     tag: 'Calls',
     summary: 'Sum up what was spent',
     description:
-      'By agent, model, day or hour; calls whose model has no price are counted apart. Default: the last 30 days.',
+      'By agent, model, day or hour; calls of unknown cost are counted apart. Default: the last 30 days.',
     caller: 'observe',
     query: spendQuery,
     readsStore: true,
