@@ -349,12 +349,15 @@ describe('an agent on /agents', () => {
     const socket = connect('/agents', { key: mine.secret });
     await new Promise((settle) => socket.once('connect', () => settle(null)));
     const gone = new Promise((settle) => socket.once('disconnect', settle));
+    const cuts: unknown[] = [];
+    socket.on('cut', (why) => cuts.push(why));
     const atConnect = await lastUsed();
     await revoke(other);
     expect(await lastUsed()).toBe(atConnect);
     expect(socket.connected).toBe(true);
     await revoke(mine);
     await gone;
+    expect(cuts).toEqual([{ reason: 'unauthorized' }]);
   });
 
   test('is refused a batch in the words in which HTTP refuses it', async () => {

@@ -75,7 +75,9 @@ export class AgentSockets {
   /** Cuts sockets whose key was revoked. */
   recheck(): void {
     for (const socket of this.#parts.namespace.sockets.values()) {
-      if (!this.#parts.isInForce(socket.data.principal)) socket.disconnect(true);
+      if (this.#parts.isInForce(socket.data.principal)) continue;
+      socket.emit(LIVE_EVENTS.cut, { reason: 'unauthorized' });
+      socket.disconnect(true);
     }
   }
 
