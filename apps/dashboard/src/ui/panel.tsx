@@ -23,7 +23,8 @@ export function Panel({ title, aside, actions, className, bodyClassName = 'p-3',
     >
       {title ? (
         <header className="flex min-h-10 shrink-0 items-center gap-2 border-line border-b px-3 py-1.5">
-          <h2 id={headingId} className="font-semibold text-base">
+          {/* Two lines are no higher than a button beside them: what comes into the header later moves nothing below it. */}
+          <h2 id={headingId} className="font-semibold text-base leading-4">
             {title}
           </h2>
           {aside}

@@ -1,6 +1,6 @@
 /**
  * Entropy Alerts: one row per looping session with the button that stops it, and one per session that asks the same in
- * other words. The only component that subscribes to `gateway:entropy_alerts`. @see FR-9.10
+ * other words. Besides its page the only component that subscribes to `gateway:entropy_alerts`. @see FR-9.10
  */
 import { Bell, BellOff, Repeat } from 'lucide-react';
 import { useState } from 'react';
@@ -27,7 +27,7 @@ const NO_ALERTS: ReadonlyMap<string, AlertGroup> = new Map();
 
 interface EntropyAlertsPanelProps {
   sessions: SessionsData;
-  /** Somebody points at the list below: the panel keeps its height. */
+  /** Somebody is at what lies below: the panel keeps its height, unless they point at the panel itself. */
   keepsHeight: boolean;
   isPhone: boolean;
 }
@@ -39,7 +39,7 @@ export function EntropyAlertsPanel({ sessions, keepsHeight, isPhone }: EntropyAl
   const [isPointed, setIsPointed] = useState(false);
   const { rows, semanticBySession } = useShownAlerts(groups, sessions, agents, isPointed);
   const rowCount = Math.min(Math.max(rows.length, 1), ROWS_SHOWN_MAX);
-  const height = useStableHeight(rowCount, keepsHeight && data !== null) * ROW_PX;
+  const height = useStableHeight(rowCount, keepsHeight && !isPointed && data !== null) * ROW_PX;
   const unattendedCount = useLoopCount();
   const waiting = useWaiting();
   return (

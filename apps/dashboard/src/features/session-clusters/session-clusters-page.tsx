@@ -1,7 +1,7 @@
 /** The Session Cluster Manager, the home page: what loops now, and every session. */
 import { getRouteApi } from '@tanstack/react-router';
 import { SearchX } from 'lucide-react';
-import { useRef } from 'react';
+import { useRef, useState } from 'react';
 import { useTopic } from '../../realtime';
 import { Button, EmptyState, Skeleton, useIsPhone } from '../../ui';
 import { OnboardingEmptyState } from '../onboarding/empty-state';
@@ -22,7 +22,8 @@ export function SessionClustersPage() {
   const pageRef = useRef<HTMLDivElement>(null);
   const topic = useTopic('gateway:sessions');
   const list = useSessionList(topic, search);
-  const isLoading = topic.data === null;
+  const [isPointed, setIsPointed] = useState(false);
+  const isSettled = useIsSettled();
 
   if (topic.data?.size === 0 && !isFiltered(search)) {
     return (
@@ -31,16 +32,19 @@ export function SessionClustersPage() {
       </div>
     );
   }
+  if (topic.data === null || !isSettled) return <Loading />;
   return (
     <div
       ref={pageRef}
       className="flex h-full flex-col gap-3 p-3 max-md:block max-md:overflow-y-auto max-md:p-0"
+      onPointerEnter={() => setIsPointed(true)}
+      onPointerLeave={() => setIsPointed(false)}
     >
       <h1 className="sr-only">Sessions</h1>
       <div className="contents max-md:flex max-md:flex-col max-md:gap-3 max-md:p-3">
         <EntropyAlertsPanel
-          sessions={topic.data ?? list.sessions}
-          keepsHeight={list.hold.pointer || list.hold.focused}
+          sessions={topic.data}
+          keepsHeight={isPointed || list.hold.focused}
           isPhone={isPhone}
         />
         <FilterBar
@@ -54,9 +58,8 @@ export function SessionClustersPage() {
           onFreeze={list.setFrozen}
         />
       </div>
-      {isLoading ? <ListSkeleton /> : null}
-      {!isLoading && list.rows.length === 0 ? <NothingMatches search={search} /> : null}
-      {!isLoading && list.rows.length > 0 ? (
+      {list.rows.length === 0 ? <NothingMatches search={search} /> : null}
+      {list.rows.length > 0 ? (
         <SessionList
           rows={list.rows}
           sessions={list.sessions}
@@ -80,12 +83,28 @@ export function SessionClustersPage() {
   );
 }
 
-function ListSkeleton() {
+/**
+ * All that the alerts are made of has come, or was refused. The list waits for it: alerts that came later would push it down, and
+ * whoever was about to press would hit another row.
+ */
+function useIsSettled(): boolean {
+  const topics = [
+    useTopic('gateway:entropy_alerts'),
+    useTopic('gateway:semantic_loops'),
+    useTopic('gateway:agents'),
+  ];
+  return topics.every(({ data, phase }) => data !== null || phase === 'refused');
+}
+
+function Loading() {
   return (
-    <div aria-busy="true" className="flex flex-1 flex-col gap-4 rounded-lg border border-line bg-surface p-4">
-      {['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((key) => (
-        <Skeleton key={key} className="h-5 w-full" />
-      ))}
+    <div aria-busy="true" className="flex h-full flex-col gap-3 p-3">
+      <h1 className="sr-only">Sessions</h1>
+      <div className="flex flex-1 flex-col gap-4 rounded-lg border border-line bg-surface p-4">
+        {['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((key) => (
+          <Skeleton key={key} className="h-5 w-full" />
+        ))}
+      </div>
     </div>
   );
 }

@@ -1,0 +1,83 @@
+/** What an operator is about to press stays where it is: what comes late pushes nothing, while a page loads and after. */
+import type { Page } from 'playwright-core';
+import { beforeAll, expect, test } from 'vitest';
+import { startGateway } from '../integration/start-gateway.js';
+import { gateway, startOneGateway } from '../integration/start-one-gateway.js';
+import { browser, launchOneBrowser } from './launch-one-browser.js';
+import { openAs } from './log-in.js';
+import { loopIn } from './loop-in.js';
+
+startOneGateway();
+launchOneBrowser();
+
+const LOOP_COUNT = 5;
+/** Of a layout, as browsers measure it: https://web.dev/articles/cls calls more than this not good. */
+const SHIFT_MAX = 0.1;
+
+/** From before the first paint on. */
+const WATCH_SHIFTS = `
+  window.shifted = 0;
+  new PerformanceObserver((list) => {
+    for (const { value } of list.getEntries()) window.shifted += value;
+  }).observe({ type: 'layout-shift', buffered: true });
+`;
+
+/** Once all that was drawn until now has been painted and measured. */
+const shiftedIn = (page: Page): Promise<number> =>
+  page.evaluate(`new Promise((settle) => {
+    requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => settle(window.shifted))));
+  })`);
+
+beforeAll(async () => {
+  for (let at = 0; at < LOOP_COUNT; at += 1) await loopIn(gateway, `goes-round-${at}`);
+});
+
+test.each([
+  [390, 844],
+  [768, 1024],
+  [1440, 900],
+])('at %i px alerts that come after the sessions push no session down', async (width, height) => {
+  const page = await openAs(browser, gateway, 'ana');
+  await page.setViewportSize({ width, height });
+  await page.addInitScript(WATCH_SHIFTS);
+  let letGo = () => {};
+  const held = new Promise<void>((settle) => {
+    letGo = settle;
+  });
+  await page.routeWebSocket(/\/socket\.io\//, (browserSide) => {
+    const gatewaySide = browserSide.connectToServer();
+    browserSide.onMessage(async (message) => {
+      if (String(message).includes('gateway:entropy_alerts')) await held;
+      gatewaySide.send(message);
+    });
+  });
+  await page.reload();
+  // It counts the loops by the sessions, which are there by now.
+  await expect.poll(() => page.title()).toContain(`(${LOOP_COUNT})`);
+  await shiftedIn(page);
+  letGo();
+  await page.getByTestId('alert-row').first().waitFor();
+  await page.getByRole('link', { name: 'goes-round-0' }).first().waitFor();
+  expect(await shiftedIn(page)).toBeLessThan(SHIFT_MAX);
+  await page.context().close();
+});
+
+test('an alert that comes while somebody is at the filters moves neither them nor the list, and is there', async () => {
+  const quiet = await startGateway();
+  await loopIn(quiet, 'goes-round');
+  const page = await openAs(browser, quiet, 'ana');
+  const search = page.getByRole('searchbox', { name: 'Search sessions' });
+  const topPx = () => search.evaluate((it: any) => it.getBoundingClientRect().top);
+  const alerts = page.getByTestId('alert-row');
+  await alerts.waitFor();
+  await search.hover();
+  const before = await topPx();
+  await loopIn(quiet, 'goes-round-too');
+  await expect.poll(() => alerts.count()).toBe(2);
+  expect(await topPx()).toBe(before);
+  // Once nobody is there it takes the place that it needs.
+  await page.getByRole('link', { name: 'Fleet', exact: true }).hover();
+  await expect.poll(topPx).toBeGreaterThan(before);
+  await page.context().close();
+  await quiet.stop();
+});
