@@ -38,8 +38,6 @@ import { StoppedBy } from './stopped-by';
 import { useAgent } from './use-agent';
 
 const HIDDEN_COLUMNS = ['agent', 'session', 'first_byte'] as const;
-/** Latest calls beyond these scroll. */
-const ROWS_BEFORE_SCROLL = 6;
 const route = getRouteApi('/shell/agents/$agentId');
 
 export function AgentPage() {
@@ -204,7 +202,8 @@ function LatestCalls({ agentId }: { agentId: string }) {
         openId={null}
         hides={HIDDEN_COLUMNS}
         onOpen={({ call_id }) => void navigate({ to: '/calls', search: { agent: agentId, call: call_id } })}
-        className={source.calls.length > ROWS_BEFORE_SCROLL ? 'h-72' : ''}
+        // However many there are: what lies below stays where it is as they come.
+        className="h-72"
         empty={
           source.isLoading ? (
             <Skeleton className="m-3 h-16" />

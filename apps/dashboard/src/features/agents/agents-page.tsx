@@ -1,7 +1,9 @@
 /** Every agent that calls through the proxy: whether it may, what it spends, and what wants somebody. */
+import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { SearchX, X } from 'lucide-react';
 import { useMemo, useState } from 'react';
+import { systemQuery } from '../../api';
 import { SearchBox } from '../../app/search-box';
 import { useChangeSearch } from '../../app/use-change-search';
 import { useTopic } from '../../realtime';
@@ -46,6 +48,9 @@ export function AgentsPage() {
   const { data, refusal } = useTopic('gateway:agents');
   const [isHeld, setIsHeld] = useState(false);
   const { agents, hasMore, isLooking } = useAgents(search.q);
+  // Told of later, a vendor that fails would push the agents down, under somebody's finger.
+  const { isPending: isSystemPending } = useQuery(systemQuery);
+  const isLoading = isSystemPending || (data === null && !refusal);
   const throttled = useThrottled(agents, ORDER_EVERY_MS);
   // The first snapshot is not delayed.
   const forOrder = throttled.size === 0 ? agents : throttled;
@@ -107,30 +112,36 @@ export function AgentsPage() {
             : `${formatCount(target.length)} of ${countText}`}
         </p>
       </div>
-      {refusal ? (
-        <Callout tone="danger" className="m-3">
-          Agents cannot be shown: {refusal.detail}
-        </Callout>
-      ) : null}
-      <FailingUpstreams className="m-3" />
-      {(data === null && !refusal) || (isLooking && target.length === 0) ? <LoadingAgents /> : null}
-      {data && target.length === 0 && !isLooking ? (
-        <EmptyState
-          icon={<SearchX size={26} aria-hidden="true" />}
-          title="No agent matches"
-          className="flex-1"
-          action={<Button onClick={() => change(NO_AGENT_FILTER)}>Clear filters</Button>}
-        />
-      ) : null}
-      {data && target.length > 0 ? (
-        <AgentsList
-          agents={agents}
-          target={target}
-          isHeld={isHeld}
-          onHold={setIsHeld}
-          resetKey={JSON.stringify(search)}
-        />
-      ) : null}
+      {isLoading ? (
+        <LoadingAgents />
+      ) : (
+        <>
+          {refusal ? (
+            <Callout tone="danger" className="m-3">
+              Agents cannot be shown: {refusal.detail}
+            </Callout>
+          ) : null}
+          <FailingUpstreams className="m-3" />
+          {isLooking && target.length === 0 ? <LoadingAgents /> : null}
+          {data && target.length === 0 && !isLooking ? (
+            <EmptyState
+              icon={<SearchX size={26} aria-hidden="true" />}
+              title="No agent matches"
+              className="flex-1"
+              action={<Button onClick={() => change(NO_AGENT_FILTER)}>Clear filters</Button>}
+            />
+          ) : null}
+          {data && target.length > 0 ? (
+            <AgentsList
+              agents={agents}
+              target={target}
+              isHeld={isHeld}
+              onHold={setIsHeld}
+              resetKey={JSON.stringify(search)}
+            />
+          ) : null}
+        </>
+      )}
     </div>
   );
 }

@@ -31,7 +31,8 @@ export function AgentIncidents({ agentId }: { agentId: string }) {
           {failure}
         </Callout>
       ) : null}
-      {isLoading ? <Skeleton className="m-3 h-10" /> : null}
+      {/* As high as what takes its place where the agent was never stopped. */}
+      {isLoading ? <Skeleton className="m-3 h-39" /> : null}
       {!isLoading && !failure && incidents.length === 0 ? (
         <EmptyState
           icon={<ShieldCheck size={22} aria-hidden="true" />}

@@ -12,7 +12,7 @@ import { EntriesPanel } from './entries-panel';
 import { InvalidateDialog } from './invalidate-dialog';
 import { MatchesPanel } from './matches-panel';
 import { SemanticModePanel } from './semantic-mode-panel';
-import { useCacheStats } from './use-cache';
+import { isOnItsWay, useCacheEntries, useCacheStats, useSemanticMatches } from './use-cache';
 
 export function CachePage() {
   const { data: stats, error } = useCacheStats();
@@ -58,7 +58,12 @@ export function CachePage() {
   );
 }
 
-function Body({ stats, onInvalidate }: { stats: CacheStats; onInvalidate: (pattern: string) => void }) {
+interface BodyProps {
+  stats: CacheStats;
+  onInvalidate: (pattern: string) => void;
+}
+
+function Body({ stats, onInvalidate }: BodyProps) {
   if (stats.backend === 'off') {
     return (
       <>
@@ -88,13 +93,21 @@ function Body({ stats, onInvalidate }: { stats: CacheStats; onInvalidate: (patte
       </>
     );
   }
+  return <Used stats={stats} onInvalidate={onInvalidate} />;
+}
+
+function Used({ stats, onInvalidate }: BodyProps) {
+  const matches = useSemanticMatches();
+  const entries = useCacheEntries();
+  // One that came after the other would push it away.
+  if (isOnItsWay(matches) || isOnItsWay(entries)) return <Loading />;
   return (
     <>
       <CacheFigures stats={stats} />
       <div className="flex items-start gap-3 max-lg:flex-col max-lg:items-stretch">
         <div className="flex min-w-0 flex-1 flex-col gap-3">
-          <MatchesPanel mode={stats.semantic_mode} />
-          <EntriesPanel onInvalidate={onInvalidate} />
+          <MatchesPanel mode={stats.semantic_mode} pages={matches} />
+          <EntriesPanel pages={entries} onInvalidate={onInvalidate} />
         </div>
         <div className="flex w-80 shrink-0 flex-col gap-3 max-lg:w-full">
           <SemanticModePanel stats={stats} />

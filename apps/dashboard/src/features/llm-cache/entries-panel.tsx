@@ -17,18 +17,19 @@ import {
   truncateMiddle,
 } from '../../ui';
 import { PagedPanel } from './paged-panel';
-import { useCacheEntries } from './use-cache';
+import type { Pages } from './use-cache';
 
 interface EntriesPanelProps {
+  pages: Pages<CacheEntryView>;
   onInvalidate: (pattern: string) => void;
 }
 
-export function EntriesPanel({ onInvalidate }: EntriesPanelProps) {
+export function EntriesPanel({ pages, onInvalidate }: EntriesPanelProps) {
   return (
     <PagedPanel
       title="Top hits"
       aside="no prompts and no answers"
-      pages={useCacheEntries()}
+      pages={pages}
       empty={<p className="p-3 text-muted text-xs">Nothing is kept. The next whole answer will be.</p>}
       moreLabel="Load more entries"
     >
@@ -37,7 +38,12 @@ export function EntriesPanel({ onInvalidate }: EntriesPanelProps) {
   );
 }
 
-function EntriesTable({ entries, onInvalidate }: EntriesPanelProps & { entries: readonly CacheEntryView[] }) {
+interface EntriesTableProps {
+  entries: readonly CacheEntryView[];
+  onInvalidate: (pattern: string) => void;
+}
+
+function EntriesTable({ entries, onInvalidate }: EntriesTableProps) {
   const denial = useDenial('command');
   return (
     <Table className="nums text-xs">

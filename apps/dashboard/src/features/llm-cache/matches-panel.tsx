@@ -1,10 +1,10 @@
 /** The latest semantic matches, for people to judge. */
 import { ScanText } from 'lucide-react';
-import type { CacheSemanticMode } from '#contracts';
+import type { CacheSemanticMode, SemanticMatch } from '#contracts';
 import { EmptyState } from '../../ui';
 import { MatchRow } from './match-row';
 import { PagedPanel } from './paged-panel';
-import { useSemanticMatches } from './use-cache';
+import type { Pages } from './use-cache';
 
 const EMPTY: Record<CacheSemanticMode, string> = {
   off: 'Similar questions are not looked for. In shadow mode they would be listed here, without being served.',
@@ -13,12 +13,17 @@ const EMPTY: Record<CacheSemanticMode, string> = {
   on: 'When a question is answered with what was said to a similar one, both stand here, side by side.',
 };
 
-export function MatchesPanel({ mode }: { mode: CacheSemanticMode }) {
+interface MatchesPanelProps {
+  mode: CacheSemanticMode;
+  pages: Pages<SemanticMatch>;
+}
+
+export function MatchesPanel({ mode, pages }: MatchesPanelProps) {
   return (
     <PagedPanel
       title="Semantic matches"
       aside="latest first, redacted"
-      pages={useSemanticMatches()}
+      pages={pages}
       empty={
         <EmptyState icon={<ScanText size={24} aria-hidden="true" />} title="No match yet" className="py-8">
           {EMPTY[mode]}

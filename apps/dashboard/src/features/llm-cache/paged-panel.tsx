@@ -1,6 +1,6 @@
-/** A panel around a list that comes page by page: why it is not there, that it is on its way, none yet, or more of it. */
+/** A panel around a list that comes page by page: why it is not there, none yet, or more of it. The page waits for it. */
 import type { ReactNode } from 'react';
-import { Callout, ListFoot, Panel, Skeleton } from '../../ui';
+import { Callout, ListFoot, Panel } from '../../ui';
 import type { Pages } from './use-cache';
 
 interface PagedPanelProps<Item> {
@@ -28,7 +28,6 @@ export function PagedPanel<Item>(props: PagedPanelProps<Item>) {
           {failure}
         </Callout>
       ) : null}
-      {items === undefined && !failure ? <Skeleton className="m-3 h-24" /> : null}
       {items?.length === 0 ? empty : null}
       {items && items.length > 0 ? children(items) : null}
       <ListFoot

@@ -33,6 +33,10 @@ export interface Pages<Item> {
   loadMore: () => void;
 }
 
+/** None of them has been read, and none failed. */
+export const isOnItsWay = ({ items, failure }: Pages<unknown>): boolean =>
+  items === undefined && failure === null;
+
 function usePages<T>(key: readonly string[], path: string): Pages<T> {
   const query = useInfiniteQuery({
     queryKey: key,
