@@ -306,6 +306,15 @@ test('a channel that fails is said where its rules are, and in the navigation of
   await page.getByText(/503/).waitFor();
   await page.getByText('Notices carry no link to this dashboard').waitFor();
   await checkEveryLook(page, 'channel-fails');
+  // Whoever makes a rule is told before they rely on it.
+  await openTab('Rules');
+  await button('New rule').click();
+  await page
+    .getByRole('dialog')
+    .getByText(/^Failing, /)
+    .waitFor();
+  await checkEveryLook(page, 'rule-to-failing-channel');
+  await page.keyboard.press('Escape');
 });
 
 test('what is deleted is gone, and a rule says that its channel is', async () => {

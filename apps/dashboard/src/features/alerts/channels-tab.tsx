@@ -6,12 +6,12 @@ import type { AlertChannel, ChannelTest } from '#contracts';
 import { api, CHANNELS_KEY, systemQuery, useDenial } from '../../api';
 import { TextLink } from '../../app/text-link';
 import { useDraft } from '../../app/use-draft';
-import { Badge, Button, Callout, formatDuration, formatExact, useNow } from '../../ui';
+import { Badge, Button, Callout, formatDuration } from '../../ui';
 import { meanwhileText } from '../dialog-form/meanwhile';
 import { OneTimeSecret } from '../settings/one-time-secret';
 import { ChannelDialog } from './channel-dialog';
 import { KIND_LABELS } from './channel-form';
-import { circuitText } from './circuit-text';
+import { CircuitBadge } from './circuit-badge';
 import { EditableList } from './editable-list';
 import { RowActions } from './row-actions';
 import { useChannels } from './use-alerts';
@@ -114,7 +114,7 @@ function Channel({ channel, denial, onEdit }: ChannelProps) {
           <span className="text-muted text-xs">{KIND_LABELS[channel.kind]}</span>
           {channel.has_secret && channel.kind === 'webhook' ? <Badge>Signed</Badge> : null}
           {channel.allow_private ? <Badge tone="warning">Private addresses allowed</Badge> : null}
-          <Circuit channel={channel} />
+          <CircuitBadge channel={channel} />
         </h2>
         <p className="truncate font-mono text-muted text-xs" title={channel.target}>
           {channel.target}
@@ -166,20 +166,5 @@ function Channel({ channel, denial, onEdit }: ChannelProps) {
         </Button>
       </RowActions>
     </article>
-  );
-}
-
-/** The channel is left alone for a while. */
-function Circuit({ channel: { circuit } }: { channel: AlertChannel }) {
-  const text = useNow((nowMs) => circuitText(circuit, nowMs));
-  if (text === null) return null;
-  return (
-    <Badge
-      tone={circuit.state === 'resting' ? 'warning' : 'danger'}
-      className="nums"
-      title={circuit.retry_at_ms === null ? undefined : formatExact(circuit.retry_at_ms)}
-    >
-      {text}
-    </Badge>
   );
 }

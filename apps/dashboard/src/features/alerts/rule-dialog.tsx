@@ -7,6 +7,7 @@ import { useTopic } from '../../realtime';
 import { Field, Input, SelectField, Switch, UnitInput } from '../../ui';
 import { DialogForm } from '../dialog-form/dialog-form';
 import { useDialogForm } from '../dialog-form/use-dialog-form';
+import { CircuitBadge } from './circuit-badge';
 import {
   asksShare,
   asksWindow,
@@ -213,22 +214,28 @@ function ChannelChoice({ channels, chosen, error, onChange }: ChannelChoiceProps
         </p>
       ) : null}
       <div className="flex flex-col gap-1">
-        {channels.map(({ channel_id, name, target }) => (
-          <label key={channel_id} className="flex min-h-7 cursor-pointer items-center gap-2 max-md:min-h-10">
+        {channels.map((channel) => (
+          <label
+            key={channel.channel_id}
+            className="flex min-h-7 cursor-pointer items-center gap-2 max-md:min-h-10"
+          >
             <input
               type="checkbox"
-              checked={chosen.includes(channel_id)}
+              checked={chosen.includes(channel.channel_id)}
               onChange={(event) =>
                 onChange(
                   event.target.checked
-                    ? [...chosen, channel_id]
-                    : chosen.filter((known) => known !== channel_id),
+                    ? [...chosen, channel.channel_id]
+                    : chosen.filter((known) => known !== channel.channel_id),
                 )
               }
               className="size-4 shrink-0 accent-(--accent-solid)"
             />
-            <span className="min-w-0 font-medium [overflow-wrap:anywhere]">{name}</span>
-            <span className="min-w-0 flex-1 truncate text-muted text-xs">{target}</span>
+            <span className="flex min-w-0 flex-1 flex-wrap items-center gap-x-2">
+              <span className="min-w-0 font-medium [overflow-wrap:anywhere]">{channel.name}</span>
+              <CircuitBadge channel={channel} />
+              <span className="min-w-0 max-w-full truncate text-muted text-xs">{channel.target}</span>
+            </span>
           </label>
         ))}
       </div>
