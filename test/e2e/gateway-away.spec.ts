@@ -28,12 +28,12 @@ test('a gateway that is away is not said to serve', async () => {
   const page = await openAs(browser, gateway, 'ana');
   await page.goto(`${gateway.url}/system`);
   const heading = page.locator('header').filter({ hasText: 'Updated' });
-  await heading.getByText(/^Serving/).waitFor();
+  await heading.getByText(/^Gateway serves/).waitFor();
   await gateway.kill();
   await page.getByText('These figures are old').waitFor();
-  expect(await heading.getByText(/^Serving/).count()).toBe(0);
+  expect(await heading.getByText(/^Gateway serves/).count()).toBe(0);
   await startAgain();
-  await heading.getByText(/^Serving/).waitFor();
+  await heading.getByText(/^Gateway serves/).waitFor();
   await page.context().close();
 });
 

@@ -41,7 +41,7 @@ export function SystemPage() {
   );
 }
 
-/** One word for the whole: what anybody wants to know first. */
+/** In a word or two, of the vendors and of the gateway itself: what anybody wants to know first. */
 function Overall({ view }: { view: SystemView }) {
   const failing = failingUpstreams(view);
   return (
@@ -54,9 +54,9 @@ function Overall({ view }: { view: SystemView }) {
         </Badge>
       )}
       {missingPartCount(view) > 0 ? (
-        <Badge tone="warning">Serving, with parts missing</Badge>
+        <Badge tone="warning">Gateway serves, with parts missing</Badge>
       ) : (
-        <Badge tone="success">Serving</Badge>
+        <Badge tone="success">Gateway serves</Badge>
       )}
     </>
   );
