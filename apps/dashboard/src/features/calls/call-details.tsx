@@ -107,7 +107,8 @@ function CallFacts({ call }: { call: LlmCall }) {
       <Fact name="Status">{call.status || 'none'}</Fact>
       <Fact name="Model">{call.model ?? 'not named'}</Fact>
       <Fact name="Upstream">
-        {call.upstream}, {call.dialect ?? 'passed through'}
+        {call.upstream}
+        {call.dialect === call.upstream ? '' : `, ${call.dialect ?? 'passed through'}`}
         {call.stream ? ', streaming' : ''}
       </Fact>
       <Fact name="Request">
