@@ -1,7 +1,7 @@
 /** What an operator is about to press stays where it is: what comes late pushes nothing, while a page loads and after. */
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
-import { respondJson } from '#testing';
+import { buildDecisionLog, respondJson } from '#testing';
 import { startGateway } from '../integration/start-gateway.js';
 import { gateway, startOneGateway, upstream, upstreamsAt } from '../integration/start-one-gateway.js';
 import { browser, launchOneBrowser } from './launch-one-browser.js';
@@ -114,5 +114,26 @@ test('word that a vendor fails, which comes after the agents, pushes none of the
   await page.getByText('openai is failing').waitFor();
   await page.getByRole('link', { name: 'scout' }).first().waitFor();
   expect(await shiftedIn(page)).toBeLessThan(SHIFT_MAX);
+  await page.context().close();
+});
+
+test('on a phone what waits for a person is on the first screen, however many loops stand above it', async () => {
+  await gateway.ingest(
+    buildDecisionLog({
+      meta: { trace_id: 'asks', session_id: 'asks', timestamp: new Date().toISOString() },
+      control: { hitl_required: true },
+    } as never),
+  );
+  const page = await openAs(browser, gateway, 'ana');
+  await page.setViewportSize({ width: 390, height: 844 });
+  const waiting = page.getByRole('button', { name: '1 waits for a person' });
+  await waiting.waitFor();
+  const bottomPx = await waiting.evaluate((it: any) => it.getBoundingClientRect().bottom);
+  const barTopPx = await page
+    .getByRole('navigation', { name: 'Main' })
+    .evaluate((it: any) => it.getBoundingClientRect().top);
+  expect(bottomPx).toBeLessThan(barTopPx);
+  await page.getByRole('button', { name: `Show all ${LOOP_COUNT}` }).click();
+  await expect.poll(() => page.getByTestId('alert-row').count()).toBe(LOOP_COUNT);
   await page.context().close();
 });

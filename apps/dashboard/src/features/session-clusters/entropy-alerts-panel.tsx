@@ -9,7 +9,7 @@ import { useLoopCount } from '../../app/looping';
 import { type NotificationState, useNotifications } from '../../app/notifications';
 import { useWaiting } from '../../app/waiting';
 import { NO_AGENTS, type SessionsData, useTopic } from '../../realtime';
-import { Badge, cx, IconButton, Panel, Skeleton } from '../../ui';
+import { Badge, cx, IconButton, ListFoot, Panel, Skeleton } from '../../ui';
 import { AlertAnnouncer } from './alert-announcer';
 import { AlertRow } from './alert-row';
 import { useDesktopAlerts } from './desktop-alerts';
@@ -22,6 +22,8 @@ import { WaitingFilter } from './waiting-filter';
 /** Rows before the panel scrolls; half a row says that there are more. */
 const ROWS_SHOWN_MAX = 4.5;
 const ROW_PX = 53;
+/** On a phone, where the panel does not scroll, until somebody wants all: what waits for a person is on the first screen, too. */
+const PHONE_ROWS_MAX = 3;
 
 const NO_ALERTS: ReadonlyMap<string, AlertGroup> = new Map();
 
@@ -38,6 +40,8 @@ export function EntropyAlertsPanel({ sessions, keepsHeight, isPhone }: EntropyAl
   const agents = useTopic('gateway:agents').data ?? NO_AGENTS;
   const [isPointed, setIsPointed] = useState(false);
   const { rows, semanticBySession } = useShownAlerts(groups, sessions, agents, isPointed);
+  const [showsAll, setShowsAll] = useState(false);
+  const isCut = isPhone && !showsAll && rows.length > PHONE_ROWS_MAX;
   const rowCount = Math.min(Math.max(rows.length, 1), ROWS_SHOWN_MAX);
   const height = useStableHeight(rowCount, keepsHeight && !isPointed && data !== null) * ROW_PX;
   const unattendedCount = useLoopCount();
@@ -74,7 +78,7 @@ export function EntropyAlertsPanel({ sessions, keepsHeight, isPhone }: EntropyAl
         ) : null}
         {rows.length > 0 ? (
           <ul>
-            {rows.map((row) => {
+            {(isCut ? rows.slice(0, PHONE_ROWS_MAX) : rows).map((row) => {
               const session = sessions.get(row.session_id);
               const shown = {
                 session,
@@ -89,6 +93,13 @@ export function EntropyAlertsPanel({ sessions, keepsHeight, isPhone }: EntropyAl
             })}
           </ul>
         ) : null}
+        <ListFoot
+          hasMore={isCut}
+          isLoading={false}
+          onLoad={() => setShowsAll(true)}
+          label={`Show all ${rows.length}`}
+          className="border-line border-t"
+        />
       </div>
       <AlertAnnouncer ids={data} noun="new entropy alert" />
       <AlertAnnouncer ids={semanticBySession} noun="new semantic loop" />
