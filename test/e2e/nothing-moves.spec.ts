@@ -117,6 +117,18 @@ test('word that a vendor fails, which comes after the agents, pushes none of the
   await page.context().close();
 });
 
+test('agents are shown though nobody says how the vendors do', async () => {
+  await fetch(`${gateway.url}/agents/scout/proxy/openai/v1/models`, {
+    headers: { 'x-observatory-key': gateway.agentKey },
+  });
+  const page = await openAs(browser, gateway, 'ana');
+  await page.route('**/v1/system', () => {});
+  await page.goto(`${gateway.url}/agents`);
+  // Sooner than the question is given up.
+  await page.getByRole('link', { name: 'scout' }).first().waitFor({ timeout: 12_000 });
+  await page.context().close();
+});
+
 test('on a phone what waits for a person is on the first screen, however many loops stand above it', async () => {
   await gateway.ingest(
     buildDecisionLog({

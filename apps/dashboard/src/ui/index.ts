@@ -61,3 +61,4 @@ export * from './use-is-phone';
 export * from './use-overscan';
 export * from './use-rested';
 export * from './use-throttled';
+export * from './use-waits-for';

@@ -7,7 +7,16 @@ import { systemQuery } from '../../api';
 import { SearchBox } from '../../app/search-box';
 import { useChangeSearch } from '../../app/use-change-search';
 import { useTopic } from '../../realtime';
-import { Button, Callout, EmptyState, formatCount, Select, Skeleton, useThrottled } from '../../ui';
+import {
+  Button,
+  Callout,
+  EmptyState,
+  formatCount,
+  Select,
+  Skeleton,
+  useThrottled,
+  useWaitsFor,
+} from '../../ui';
 import { ProxyOnboarding } from '../onboarding/proxy-onboarding';
 import { FailingUpstreams } from '../system/failing-upstreams';
 import { AgentsList } from './agents-list';
@@ -50,7 +59,8 @@ export function AgentsPage() {
   const { agents, hasMore, isLooking } = useAgents(search.q);
   // Told of later, a vendor that fails would push the agents down, under somebody's finger.
   const { isPending: isSystemPending } = useQuery(systemQuery);
-  const isLoading = isSystemPending || (data === null && !refusal);
+  const waits = useWaitsFor(isSystemPending);
+  const isLoading = waits || (data === null && !refusal);
   const throttled = useThrottled(agents, ORDER_EVERY_MS);
   // The first snapshot is not delayed.
   const forOrder = throttled.size === 0 ? agents : throttled;

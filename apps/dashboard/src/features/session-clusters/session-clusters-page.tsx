@@ -3,7 +3,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { SearchX } from 'lucide-react';
 import { useRef, useState } from 'react';
 import { useTopic } from '../../realtime';
-import { Button, EmptyState, Skeleton, useIsPhone } from '../../ui';
+import { Button, EmptyState, Skeleton, useIsPhone, useWaitsFor } from '../../ui';
 import { OnboardingEmptyState } from '../onboarding/empty-state';
 import { EntropyAlertsPanel } from './entropy-alerts-panel';
 import { FilterBar } from './filter-bar';
@@ -32,7 +32,6 @@ export function SessionClustersPage() {
       </div>
     );
   }
-  if (topic.data === null || !isSettled) return <Loading />;
   return (
     <div
       ref={pageRef}
@@ -41,51 +40,57 @@ export function SessionClustersPage() {
       onPointerLeave={() => setIsPointed(false)}
     >
       <h1 className="sr-only">Sessions</h1>
-      <div className="contents max-md:flex max-md:flex-col max-md:gap-3 max-md:p-3">
-        <EntropyAlertsPanel
-          sessions={topic.data}
-          keepsHeight={isPointed || list.hold.focused}
-          isPhone={isPhone}
-        />
-        <FilterBar
-          search={search}
-          agentIds={list.agentIds}
-          shownCount={list.shownCount}
-          totalCount={list.totalCount}
-          leftOutCount={list.leftOutCount}
-          isFrozen={list.isFrozen}
-          waitingCount={list.waitingUpdateCount}
-          onFreeze={list.setFrozen}
-        />
-      </div>
-      {list.rows.length === 0 ? <NothingMatches search={search} /> : null}
-      {list.rows.length > 0 ? (
-        <SessionList
-          rows={list.rows}
-          sessions={list.sessions}
-          agents={list.agents}
-          loops={list.loops}
-          isPhone={isPhone}
-          pageRef={pageRef}
-          sort={search.sort ?? 'severity'}
-          waiting={list.waiting}
-          onRelease={list.release}
-          onHold={list.onHold}
-        />
-      ) : null}
-      {list.rows.length > 0 && list.leftOutCount > 0 ? (
-        <div className="shrink-0 overflow-y-auto text-muted md:max-h-[40%] max-md:px-3 max-md:pb-3">
-          <StoredMatches {...search} />
-        </div>
-      ) : null}
+      {topic.data === null || !isSettled ? (
+        <Loading />
+      ) : (
+        <>
+          <div className="contents max-md:flex max-md:flex-col max-md:gap-3 max-md:p-3">
+            <EntropyAlertsPanel
+              sessions={topic.data}
+              keepsHeight={isPointed || list.hold.focused}
+              isPhone={isPhone}
+            />
+            <FilterBar
+              search={search}
+              agentIds={list.agentIds}
+              shownCount={list.shownCount}
+              totalCount={list.totalCount}
+              leftOutCount={list.leftOutCount}
+              isFrozen={list.isFrozen}
+              waitingCount={list.waitingUpdateCount}
+              onFreeze={list.setFrozen}
+            />
+          </div>
+          {list.rows.length === 0 ? <NothingMatches search={search} /> : null}
+          {list.rows.length > 0 ? (
+            <SessionList
+              rows={list.rows}
+              sessions={list.sessions}
+              agents={list.agents}
+              loops={list.loops}
+              isPhone={isPhone}
+              pageRef={pageRef}
+              sort={search.sort ?? 'severity'}
+              waiting={list.waiting}
+              onRelease={list.release}
+              onHold={list.onHold}
+            />
+          ) : null}
+          {list.rows.length > 0 && list.leftOutCount > 0 ? (
+            <div className="shrink-0 overflow-y-auto text-muted md:max-h-[40%] max-md:px-3 max-md:pb-3">
+              <StoredMatches {...search} />
+            </div>
+          ) : null}
+        </>
+      )}
       <WindowDotsTooltip />
     </div>
   );
 }
 
 /**
- * All that the alerts are made of has come, or was refused. The list waits for it: alerts that came later would push it down, and
- * whoever was about to press would hit another row.
+ * All that the alerts are made of has come, was refused, or takes too long. The list waits for it: alerts that came later would push
+ * it down, and whoever was about to press would hit another row.
  */
 function useIsSettled(): boolean {
   const topics = [
@@ -93,18 +98,18 @@ function useIsSettled(): boolean {
     useTopic('gateway:semantic_loops'),
     useTopic('gateway:agents'),
   ];
-  return topics.every(({ data, phase }) => data !== null || phase === 'refused');
+  return !useWaitsFor(topics.some(({ data, phase }) => data === null && phase !== 'refused'));
 }
 
 function Loading() {
   return (
-    <div aria-busy="true" className="flex h-full flex-col gap-3 p-3">
-      <h1 className="sr-only">Sessions</h1>
-      <div className="flex flex-1 flex-col gap-4 rounded-lg border border-line bg-surface p-4">
-        {['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((key) => (
-          <Skeleton key={key} className="h-5 w-full" />
-        ))}
-      </div>
+    <div
+      aria-busy="true"
+      className="flex flex-1 flex-col gap-4 rounded-lg border border-line bg-surface p-4 max-md:m-3"
+    >
+      {['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((key) => (
+        <Skeleton key={key} className="h-5 w-full" />
+      ))}
     </div>
   );
 }
