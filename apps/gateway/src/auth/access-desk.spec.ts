@@ -182,7 +182,8 @@ describe('what was revoked', () => {
     await directory.putAgentKey({ ...key, tenant_id: 'red', key_id: 'of_red', ...revoked(1) });
     for (let at = 2; at <= keysMax; at += 1)
       await directory.putAgentKey({ ...key, key_id: `key_${at}`, ...revoked(at) });
-    for (let at = 1; at <= operatorsMax; at += 1)
+    await directory.putOperator({ ...operator, tenant_ids: ['red'], token_id: 'of_red', ...revoked(0) });
+    for (let at = 1; at < operatorsMax; at += 1)
       await directory.putOperator({ ...operator, token_id: `op_${at}`, ...revoked(at) });
     await desk.revokeAgentKey(ADMIN, last.key_id);
     await desk.revokeOperator(ADMIN, lastToken.token_id);
@@ -191,6 +192,7 @@ describe('what was revoked', () => {
     for (const id of ['of_red', 'key_3', last.key_id, key.key_id]) expect(isThere(id)).toEqual([true, true]);
     expect(directory.operators()).toHaveLength(operatorsMax + 1);
     expect([directory.operator('op_1'), store.operatorRows.has('op_1')]).toEqual([undefined, false]);
+    expect(directory.operator('of_red')).toBeDefined();
   });
 
   it('is in the audit once, however often it is revoked, and at once', async () => {

@@ -1,0 +1,165 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { AgentKeyRow, LoginRow, OperatorRow } from '#contracts';
+import { DAY_MS } from '#kernel';
+import { FakeTime } from '#testing';
+import { FakeAccessStore } from './access.fixture.js';
+import { CREDENTIAL_LIMITS, CredentialDirectory } from './credential-directory.js';
+
+const GIVEN = {
+  prefix: 'obs',
+  created_at_ms: 0,
+  created_by: 'ada',
+  last_used_at_ms: null,
+  revoked_at_ms: null,
+};
+const TOKEN: OperatorRow = {
+  ...GIVEN,
+  token_id: 'token',
+  name: 'token',
+  role: 'admin',
+  tenant_ids: ['red', 'green'],
+  secret_hash: 'of the token',
+};
+const KEY: AgentKeyRow = {
+  ...GIVEN,
+  key_id: 'key',
+  name: 'key',
+  tenant_id: 'red',
+  secret_hash: 'of the key',
+};
+
+let clock: FakeTime;
+let store: FakeAccessStore;
+let directory: CredentialDirectory;
+let told: unknown[];
+
+beforeEach(async () => {
+  clock = new FakeTime();
+  store = new FakeAccessStore();
+  directory = new CredentialDirectory({ store, clock, timer: clock });
+  told = [];
+  directory.onRevoked((revocation) => told.push(revocation));
+  await directory.putOperator({ ...TOKEN });
+  await directory.putAgentKey({ ...KEY });
+});
+
+const loginOf = (token_id: string, cookie_hash = 'cookie'): LoginRow => ({
+  cookie_hash,
+  token_id,
+  operator_id: 'ada',
+  tenant_id: 'red',
+  expires_at_ms: clock.nowMs() + DAY_MS,
+});
+
+describe('whoever came with a token or a login', () => {
+  const byToken = { token_id: 'token', login_id: null };
+  const byLogin = { token_id: 'token', login_id: 'cookie' };
+  const areLive = () => [byToken, byLogin].map((credential) => directory.isLive(credential));
+
+  it('is let go on until that ends, the token with the login or the login alone', async () => {
+    await directory.putLogin(loginOf('token'));
+    expect(areLive()).toEqual([true, true]);
+    await directory.endLogin('cookie');
+    expect(areLive()).toEqual([true, false]);
+    await directory.putLogin(loginOf('token'));
+    clock.advance(DAY_MS - 1);
+    expect(areLive()).toEqual([true, true]);
+    clock.advance(1);
+    expect(areLive()).toEqual([true, false]);
+    await directory.revokeOperator('token');
+    expect(areLive()).toEqual([false, false]);
+    expect(directory.isLive({ token_id: 'nobody', login_id: null })).toBe(false);
+  });
+
+  it('has no login any more to a tenant that the token may not act for', async () => {
+    await directory.putLogin(loginOf('token'));
+    await directory.putOperator({ ...TOKEN, tenant_ids: ['green'] });
+    expect(directory.login('cookie')).toBeNull();
+    expect(areLive()).toEqual([true, false]);
+  });
+
+  it('ends with another secret of the token, which is told, and with no other change of it', async () => {
+    await directory.putOperator({ ...TOKEN, token_id: 'other', secret_hash: 'of the other' });
+    await directory.putLogin(loginOf('other', 'theirs'));
+    await directory.putLogin(loginOf('token'));
+    await directory.putOperator({ ...TOKEN, name: 'renamed' });
+    expect([told, [...store.loginRows.keys()]]).toEqual([[], ['theirs', 'cookie']]);
+    await directory.putOperator({ ...TOKEN, secret_hash: 'another' });
+    expect([told, [...store.loginRows.keys()]]).toEqual([
+      [{ kind: 'operator', token_id: 'token' }],
+      ['theirs'],
+    ]);
+    expect(directory.login('cookie')).toBeNull();
+    expect(directory.login('theirs')).not.toBeNull();
+    expect(directory.operatorByHash(TOKEN.secret_hash)).toBeNull();
+  });
+});
+
+describe('at the bound of its logins', () => {
+  it('a token loses the one that expires first, and another keeps its own', async () => {
+    await directory.putOperator({ ...TOKEN, token_id: 'other', secret_hash: 'of the other' });
+    await directory.putLogin({ ...loginOf('other', 'theirs'), expires_at_ms: clock.nowMs() + 1 });
+    for (let at = 0; at < CREDENTIAL_LIMITS.loginsPerTokenMax; at += 1) {
+      const expires_at_ms = clock.nowMs() + DAY_MS + (at === 7 ? -1 : at);
+      await directory.putLogin({ ...loginOf('token', `${at}`), expires_at_ms });
+    }
+    expect(told).toEqual([]);
+    await directory.putLogin(loginOf('token', 'newest'));
+    expect(told).toEqual([{ kind: 'login', login_id: '7' }]);
+    expect(store.loginRows.has('7')).toBe(false);
+    for (const cookie of ['theirs', '0', 'newest']) expect(directory.login(cookie)).not.toBeNull();
+  });
+});
+
+describe('an agent key', () => {
+  it('ends with another secret, which is told, and with no other change of it', async () => {
+    await directory.putAgentKey({ ...KEY, name: 'renamed' });
+    expect(told).toEqual([]);
+    await directory.putAgentKey({ ...KEY, secret_hash: 'another' });
+    expect(told).toEqual([{ kind: 'agent_key', key_id: 'key' }]);
+  });
+});
+
+describe('what the store refuses', () => {
+  it('is written when an operator ends it again: a token, or a key', async () => {
+    const { saveOperator, saveAgentKey } = store;
+    const refuse = () => Promise.reject(new Error('full'));
+    Object.assign(store, { saveOperator: refuse, saveAgentKey: refuse });
+    await expect(directory.revokeOperator('token')).rejects.toThrow('full');
+    await expect(directory.revokeAgentKey('key')).rejects.toThrow('full');
+    await expect(directory.revokeOperator('token')).rejects.toThrow('full');
+    Object.assign(store, { saveOperator, saveAgentKey });
+    await directory.revokeOperator('token');
+    await directory.revokeAgentKey('key');
+    expect(store.operatorRows.get('token')?.revoked_at_ms).toBe(clock.nowMs());
+    expect(store.keyRows.get('key')?.revoked_at_ms).toBe(clock.nowMs());
+  });
+
+  it('lets nobody in', async () => {
+    const refuse = () => Promise.reject(new Error('full'));
+    Object.assign(store, { saveAgentKey: refuse, saveOperator: refuse, saveLogin: refuse });
+    await expect(directory.putAgentKey({ ...KEY, key_id: 'new', secret_hash: 'new' })).rejects.toThrow(
+      'full',
+    );
+    await expect(directory.putOperator({ ...TOKEN, token_id: 'new', secret_hash: 'new' })).rejects.toThrow();
+    await expect(directory.putLogin(loginOf('token'))).rejects.toThrow('full');
+    expect([
+      directory.hasAgentKey('new'),
+      directory.operatorByHash('new'),
+      directory.login('cookie'),
+    ]).toEqual([false, null, null]);
+  });
+});
+
+it('saves when a token was used last, once a minute', () => {
+  const saved = () => store.operatorRows.get('token')?.last_used_at_ms;
+  directory.operatorByHash(TOKEN.secret_hash);
+  const first = clock.nowMs();
+  expect(saved()).toBe(first);
+  clock.advance(59_999);
+  directory.operatorByHash(TOKEN.secret_hash);
+  expect(saved()).toBe(first);
+  clock.advance(1);
+  directory.operatorByHash(TOKEN.secret_hash);
+  expect(saved()).toBe(first + 60_000);
+});
