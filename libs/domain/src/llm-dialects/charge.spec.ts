@@ -20,6 +20,8 @@ describe('what a vendor says that an answer cost', () => {
     ],
     ['by OpenRouter of a model that is free', { cost: 0 }, 0],
     ['by Perplexity', { cost: { currency: 'USD', input_cost: 0.001, total_cost: 0.006 } }, 0.006],
+    ['by one that names no currency', { cost: { total_cost: 0.006 } }, 0.006],
+    ['of as much as an answer may cost', { cost: 10_000 }, 10_000],
   ])('is read %s', (_, usage, usd) => {
     expect(readCharge(usage)).toBeCloseTo(usd, 10);
   });
@@ -27,10 +29,12 @@ describe('what a vendor says that an answer cost', () => {
   it.each([
     ['nothing', {}],
     ['nothing of the key elsewhere', { cost: 0, is_byok: true, cost_details: {} }],
+    ['what the key elsewhere took alone', { is_byok: true, cost_details: { upstream_inference_cost: 19 } }],
     ['another currency', { cost: { currency: 'EUR', total_cost: 1 } }],
     ['a text', { cost: '0.95' }],
     ['less than nothing', { cost: -1 }],
-    ['more than any answer costs', { cost_in_usd_ticks: 2 ** 53 }],
+    ['more than any answer costs', { cost: 10_000.01 }],
+    ['more than that in ticks', { cost_in_usd_ticks: 2 ** 53 }],
     ['no number', { cost: Number.NaN, cost_in_usd_ticks: null }],
     ['no sum', { cost: { input_cost: 1 } }],
   ])('is unknown where it says %s', (_, usage) => {

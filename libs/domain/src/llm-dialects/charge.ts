@@ -13,7 +13,7 @@ const CHARGE_USD_MAX = 10_000;
  */
 export function readCharge(usage: JsonRecord): number | undefined {
   const { cost, cost_in_usd_ticks: ticks } = usage;
-  if (ticks !== undefined) return asUsd(typeof ticks === 'number' ? ticks / TICKS_PER_USD : ticks);
+  if (typeof ticks === 'number') return asUsd(ticks / TICKS_PER_USD);
   const sums = asRecord(cost);
   if (sums !== undefined) return (sums.currency ?? 'USD') === 'USD' ? asUsd(sums.total_cost) : undefined;
   const charged = asUsd(cost);
