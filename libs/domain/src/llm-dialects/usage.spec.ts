@@ -100,6 +100,17 @@ it.each<[(typeof NAMES)[number], object]>([
     },
   ],
   [
+    'openai-responses',
+    {
+      usage: {
+        input_tokens: 20,
+        output_tokens: 9,
+        input_tokens_details: { audio_tokens: 12 },
+        output_tokens_details: { audio_tokens: 5 },
+      },
+    },
+  ],
+  [
     'gemini',
     {
       usageMetadata: {

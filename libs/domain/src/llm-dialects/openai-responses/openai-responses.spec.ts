@@ -220,9 +220,25 @@ describe('Responses answers', () => {
       failed: false,
       finish: null,
     });
+    expect(openaiResponses.readAnswer({ status: 'failed' }).failed).toBe(true);
+    // What is said of its usage is charged, too.
+    expect(openaiResponses.readAnswer({ status: 'cancelled' })).toMatchObject({
+      failed: false,
+      finish: 'other',
+    });
     const filtered = { status: 'incomplete', incomplete_details: { reason: 'content_filter' } };
     expect(openaiResponses.readAnswer(filtered).finish).toBe('filtered');
   });
+});
+
+it('counts all that is shown of what was thought, in summaries and in full', () => {
+  const thought = (summary: string, content?: string) => ({
+    type: 'reasoning',
+    summary: [{ type: 'summary_text', text: summary }],
+    ...(content && { content: [{ type: 'reasoning_text', text: content }] }),
+  });
+  const output = [thought('Hm.', 'Let me see.'), thought('Ah.')];
+  expect(openaiResponses.readAnswer({ status: 'completed', output }).chars_beside).toBe(3 + 11 + 3);
 });
 
 describe('Responses streams', () => {

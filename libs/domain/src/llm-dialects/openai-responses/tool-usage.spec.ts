@@ -74,9 +74,17 @@ describe('what a response says beside its usage that tools of the vendor took', 
       expect(usage).toBeNull();
   });
 
-  it('leaves no sum with a count that is none', () => {
-    for (const usage of usagesOf(response({ image_gen: { input_tokens: 5, output_tokens: -1 } })))
-      expect(usage).toBeNull();
+  it('comes to the pictures of the answer itself', () => {
+    const usage = { ...USAGE, output_tokens_details: { image_tokens: 7 } };
+    for (const read of usagesOf(response({ image_gen: { output_tokens: 9 } }, usage)))
+      expect(read).toMatchObject({ output_tokens: 69, image_output_tokens: 16 });
+  });
+
+  it.each([
+    { input_tokens: 5, output_tokens: -1 },
+    { input_tokens: -1, output_tokens: 5 },
+  ])('leaves no sum with a count that is none: %j', (image_gen) => {
+    for (const usage of usagesOf(response({ image_gen }))) expect(usage).toBeNull();
   });
 });
 
