@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest';
-import type { LlmAnswer } from '#contracts';
+import type { LlmAnswer, ModelPrice } from '#contracts';
 import { buildLlmAnswer } from '#testing';
 import { buildProxyCall } from '../proxy-call.fixture.js';
-import { noteUnpriced } from './cost-of-call.js';
+import { costOf, noteUnpriced } from './cost-of-call.js';
+import { byToken } from './used-by-call.js';
 
 const USAGE = {
   input_tokens: 20,
@@ -41,4 +42,20 @@ it.each<[string, Partial<LlmAnswer>]>([
 it('says nothing of a model without a price, whose name alone is missing', () => {
   expect(noted({ usage: USAGE })).toBeNull();
   expect(noted({})).toBeNull();
+});
+
+const PRICE = { input_usd: 1, output_usd: 1, cached_input_usd: null, cache_write_usd: null } as ModelPrice;
+const costAt = (price: ModelPrice | null, changes: object) =>
+  costOf({ price: () => price }, buildProxyCall(), byToken({ ...USAGE, ...changes }));
+
+it('is what the vendor charged, to the micro-dollar, whatever the price; nothing charged is believed without one', () => {
+  for (const price of [PRICE, null]) expect(costAt(price, { charged_usd: 0.1234567 })).toBe(123_457);
+  expect(costAt(PRICE, { charged_usd: 0 })).toBe(27);
+  expect(costAt(null, { charged_usd: 0 })).toBe(0);
+  expect(costAt(null, {})).toBeNull();
+});
+
+it('is that of a long prompt where text and sound make it one together', () => {
+  const long = { ...PRICE, long_prompt_tokens: 15, long_prompt_factor: 3 };
+  expect(costAt(long, { audio_input_tokens: 10 })).toBe(3 * 27);
 });

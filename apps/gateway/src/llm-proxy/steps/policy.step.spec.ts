@@ -196,6 +196,9 @@ describe('what stays counted when a call ends without a whole answer', () => {
     const body = BODY.replace('{', '{"stream":true,');
     const begun = answer({ text: 'x'.repeat(4 * 5_000), usage: usage(20, 1) });
     expect(await countedAfter({ ...good, answer: begun }, body)).toEqual(counted(20 + 5_000));
+    // What was thought may not go by at all.
+    const thought = answer({ ...begun, usage: usage(20, 6_000) });
+    expect(await countedAfter({ ...good, answer: thought }, body)).toEqual(counted(20 + 6_000));
     const ended = answer({ ...begun, finish: 'stop' });
     expect(await countedAfter({ ...good, answer: ended }, body)).toEqual(counted(21));
     expect(await countedAfter({ ...good, answer: begun })).toEqual(counted(21));
@@ -208,16 +211,23 @@ describe('what stays counted when a call ends without a whole answer', () => {
     expect(await countedAfter({ ...good, answer: { ...two, usage: usage(20, 7) } })).toEqual(counted(27));
   });
 
+  test('a call that says how much it may write at most is estimated at that', async () => {
+    const body = BODY.replace('{', '{"max_tokens":7,');
+    const cut = { ...LEFT, wasTakenUp: true };
+    expect(await countedAfter(cut, body)).toEqual(counted(Math.ceil(body.length / 4) + 7));
+  });
+
   test('several choices are estimated as so many answers, and who leaves after the first has not had them all', async () => {
     const body = BODY.replace('{', '{"n":3,');
     const input = Math.ceil(body.length / 4);
     const cut = { ...LEFT, wasTakenUp: true };
     expect(await countedAfter(cut, body)).toEqual(counted(input + 3 * OUTPUT_TOKENS_ESTIMATE));
-    const first = answer({ text: 'done', finish: 'stop' });
+    const first = answer({ text: 'done.', finish: 'stop' });
     expect(await countedAfter({ ...cut, answer: first }, body)).toEqual(
       counted(input + 3 * OUTPUT_TOKENS_ESTIMATE),
     );
-    expect(await countedAfter({ ...cut, answer: first })).toEqual(counted(INPUT_TOKENS + 1));
+    // Begun is taken: five characters are two tokens.
+    expect(await countedAfter({ ...cut, answer: first })).toEqual(counted(INPUT_TOKENS + 2));
   });
 
   test('a call whose cost nobody knows has taken nothing from a budget once it is over', async () => {
@@ -365,9 +375,16 @@ test('a budget that is set while a call is under way is told by which clock that
   const limiter = new MemoryRateLimiter({ clock });
   limiter.correct = async (changes: readonly BucketChange[], nowMs?: number) => {
     told.push([changes[0]?.takenAtMs, nowMs]);
+    throw new Error('away');
   };
   let policy: AgentPolicy | null = null;
-  const step = policyStep({ ...usualParts(clock), agents: { restriction: () => policy }, limiter });
+  const failures: unknown[] = [];
+  const step = policyStep({
+    ...usualParts(clock),
+    agents: { restriction: () => policy },
+    limiter,
+    onLimiterFailed: (error) => failures.push(error),
+  });
   const startedAtMs = clock.nowMs();
   const call = Object.assign(newCall(), { startedAtMs });
   step.run?.(call);
@@ -376,6 +393,31 @@ test('a budget that is set while a call is under way is told by which clock that
   const said = answer({ text: 'done', finish: 'stop', usage: usage(20, 7) });
   step.settle?.(Object.assign(call, { isAnswered: true, wasTakenUp: true, answer: said }));
   expect(told).toEqual([[startedAtMs, clock.nowMs()]]);
+  await expect.poll(() => failures).toHaveLength(1);
+});
+
+test('that a budget begins, and that its rest does not cover a call, is told with its period', () => {
+  const clock = new FakeClock();
+  const told: string[] = [];
+  let price: ModelPrice = { ...PRICE, input_usd: 0, output_usd: 0 };
+  const policy = {
+    ...defaultPolicy('agent-1'),
+    requests_per_minute: 100,
+    budget_day_usd: (2 * ESTIMATED) / 1e6,
+  };
+  const step = policyStep({
+    ...usualParts(clock),
+    agents: { restriction: () => policy },
+    prices: { price: () => price },
+    onBudgetBegun: (_call, period) => told.push(`${period} begun`),
+    onOverBudget: (_call, period) => told.push(`${period} over`),
+  });
+  // What is free begins none.
+  step.run?.(newCall());
+  expect(told).toEqual([]);
+  price = PRICE;
+  for (let count = 0; count < 3; count += 1) step.run?.(newCall());
+  expect(told).toEqual(['day begun', 'day over']);
 });
 
 test('a limiter is told by which clock the day of a budget began', async () => {
@@ -463,6 +505,25 @@ test('a refusal says the limit, and what helps', () => {
   );
 });
 
+const WORKED_ON: Partial<LlmAnswer> = { answer_id: 'resp_1' };
+test.each<[boolean, keyof typeof DIALECT_BY_NAME, Partial<LlmAnswer>]>([
+  [true, 'openai-responses', WORKED_ON],
+  [true, 'gemini-interactions', WORKED_ON],
+  [false, 'openai-chat', WORKED_ON],
+  [false, 'openai-responses', { ...WORKED_ON, finish: 'stop' }],
+  [false, 'openai-responses', { ...WORKED_ON, usage: usage(20, 7) }],
+  [false, 'openai-responses', { ...WORKED_ON, failed: true }],
+])('that its usage is to come is %s of an answer by %s with %j', (isToCome, name, changes) => {
+  const clock = new FakeClock();
+  const unsettled = newUnsettledAnswers(answerStore(clock));
+  const step = policyStep({ ...usualParts(clock), unsettled });
+  const call = buildProxyCall({ dialect: DIALECT_BY_NAME[name], body: { model: 'm', input: 'Look.' } });
+  step.run?.(call);
+  const ended = { isAnswered: true, status: 200, wasTakenUp: true } as const;
+  step.settle?.(Object.assign(call, { ...ended, answer: answer(changes) }));
+  expect(unsettled.find(SCOPE, 'resp_1') !== null).toBe(isToCome);
+});
+
 test('to cancel an answer of the background tells what it took, like fetching it', () => {
   const clock = new FakeClock();
   const unsettled = newUnsettledAnswers(answerStore(clock));
@@ -487,6 +548,30 @@ test('to cancel an answer of the background tells what it took, like fetching it
   step.settle?.(call);
   expect(call.costMicroUsd).toBe(27 - 1_000);
   expect(unsettled.find(SCOPE, 'resp_1')).toBeNull();
+});
+
+test('a call, and the fetch of an answer, says why nobody knows what it cost', () => {
+  const clock = new FakeClock();
+  const unsettled = newUnsettledAnswers(answerStore(clock));
+  const note = {
+    dialect: 'openai-responses',
+    model: 'm',
+    startedAtMs: 5,
+    costMicroUsd: 1_000,
+    taken: null,
+  } as const;
+  unsettled.note(SCOPE, 'resp_1', note);
+  const prices = {
+    price: (_tenantId: string, _model: string | null, tier = '') => (tier === '' ? PRICE : null),
+  };
+  const step = policyStep({ ...usualParts(clock), prices, unsettled });
+  const fetching = buildProxyCall({ method: 'GET', path: '/responses/resp_1', dialect: null });
+  for (const call of [newCall(), fetching]) {
+    step.run?.(call);
+    const said = answer({ finish: 'stop', usage: usage(20, 7), service_tier: 'flex' });
+    step.settle?.(Object.assign(call, { isAnswered: true, status: 200, wasTakenUp: true, answer: said }));
+    expect(call).toMatchObject({ costMicroUsd: null, detail: expect.stringContaining('[flex]') });
+  }
 });
 
 test.each([-90, 90])(
@@ -575,6 +660,28 @@ describe('a session that may have called before anybody counted', () => {
     policy = POLICY;
     step.run?.(newCall());
     expect(caps.look(SESSION)).toMatchObject({ callCount: 1 });
+    // And for good: the next cap is measured by all of it.
+    policy = { ...POLICY, session_calls_max: null };
+    step.run?.(newCall());
+    expect(caps.look(SESSION)).toMatchObject({ callCount: 2 });
+  });
+
+  test.each(['read', 'not read'])('is measured by what is set while that is %s', async (how) => {
+    const clock = new FakeClock();
+    let policy: AgentPolicy = POLICY;
+    const step = policyStep({
+      ...usualParts(clock),
+      agents: { restriction: () => policy },
+      earlierUse: {
+        mayHave: () => true,
+        restore: async () => {
+          policy = { ...POLICY, tokens_per_minute: 1 };
+          if (how === 'not read') throw new Error('store_busy');
+        },
+      },
+      onCapsFailed: () => {},
+    });
+    expect(await step.run?.(newCall())).toMatchObject({ code: 'rate_limited' });
   });
 
   test('fails open when that cannot be read, and is asked for with each call', async () => {
