@@ -105,6 +105,7 @@ describe('the signature of a webhook', () => {
   it('covers the bytes of the body, whatever its letters, and the second of its time', () => {
     const signed = { secret: 'a-secret-of-sixteen', body: '{"title":"Grüße"}', nowMs: 1_760_000_000_900 };
     const header = signBody(signed.secret, signed.body, signed.nowMs);
+    expect(header).toContain('t=1760000000,');
     expect(verifySignature({ ...signed, header })).toBe(true);
     expect(verifySignature({ ...signed, header, body: '{"title":"Grüsse"}' })).toBe(false);
   });
