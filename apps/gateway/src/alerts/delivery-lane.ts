@@ -130,9 +130,9 @@ export class DeliveryLane {
     return { state, retry_at_ms: retryAtMs, reason: this.failure?.reason ?? null };
   }
 
-  /** Nothing is to be remembered of it. */
+  /** Nothing is to be remembered of it: without a failure its circuit is closed. */
   get isIdle(): boolean {
-    return this.#entries.size === 0 && this.circuit === CLOSED_CIRCUIT && this.failure === null;
+    return this.#entries.size === 0 && this.failure === null;
   }
 
   /** What it went through says nothing of what comes. */

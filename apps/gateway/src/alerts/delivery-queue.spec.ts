@@ -320,6 +320,31 @@ describe('a delivery', () => {
     expect(states).toHaveLength(keptCount);
   });
 
+  it('is kept as well where the store has refused another, as long as there are places', async () => {
+    const alerts = await withChannel();
+    alerts.store.isFull = true;
+    for (const agent of ['first', 'second']) {
+      fire(alerts, agent);
+      await settle();
+    }
+    alerts.store.isFull = false;
+    await alerts.time.pass(5_000);
+    await settle();
+    expect(alerts.sent).toHaveLength(2);
+  });
+
+  it('beyond the places is dead, counted, and never lost while the store takes it', async () => {
+    const alerts = await withChannel();
+    const count = PENDING_PER_CHANNEL_MAX + REFUSED_PER_CHANNEL_MAX + 1;
+    for (let n = 0; n < count; n += 1) fire(alerts, `agent-${n}`);
+    await alerts.area.stop();
+    const bounds = await alerts.metrics.getSingleMetric('observatory_alert_bounds_reached_total')?.get();
+    const refusedCount = REFUSED_PER_CHANNEL_MAX + 1;
+    expect(bounds?.values).toContainEqual({ labels: { bound: 'channel_queue' }, value: refusedCount });
+    expect(alerts.states().filter((state) => state === 'dead')).toHaveLength(refusedCount);
+    expect(alerts.states()).toHaveLength(count);
+  });
+
   it('that a crash lost is made again: nobody counts as told before it is on disk', async () => {
     const alerts = await withChannel();
     alerts.store.isFull = true;

@@ -63,18 +63,25 @@ it('a notice that waits for its next attempt does not grow old because the clock
   await area.stop();
 });
 
-it('a notice that waited for a day without a process is dead at its next failure, by the clock on the wall', async () => {
-  const { area, store, time, script, states } = await withRule();
-  script.answer = async () => failed();
-  area.monitor.note(incidentOf(time));
-  await settle();
-  await area.stop();
-  time.setWallClock(24 * HOUR_MS + 60_000);
-  const next = await startAlerts({ store, time, answer: async () => failed() });
-  await settle();
-  expect(states()).toContain('dead');
-  await next.area.stop();
-});
+it.each([
+  ['a day', 'dead', 60_000],
+  ['almost a day', 'pending', -60_000],
+])(
+  'a notice that waited for %s without a process is %s at its next failure, by the clock on the wall',
+  async (_, state, beyondMs) => {
+    const { area, store, time, script, states } = await withRule();
+    script.answer = async () => failed();
+    area.monitor.note(incidentOf(time));
+    await settle();
+    await area.stop();
+    time.setWallClock(24 * HOUR_MS + beyondMs);
+    const next = await startAlerts({ store, time, answer: async () => failed() });
+    await settle();
+    expect(states()).toContain(state);
+    expect([...store.rows.values()]).toContainEqual(expect.objectContaining({ attempt_count: 2, state }));
+    await next.area.stop();
+  },
+);
 
 describe('an agent is missed after the time that has passed without it', () => {
   const WINDOW_S = 600;
