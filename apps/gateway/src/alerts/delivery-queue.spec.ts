@@ -113,7 +113,12 @@ describe('a delivery', () => {
 
     alerts.script.answer = async () => ({ ok: true });
     const answer = await alerts.area.deadLetters.retry(ADMIN, dead?.delivery_id ?? '');
-    expect(answer).toMatchObject({ state: 'pending', attempt_count: 0, last_error: null });
+    expect(answer).toMatchObject({
+      state: 'pending',
+      attempt_count: 0,
+      last_error: null,
+      finished_at_ms: null,
+    });
     await settle();
     expect(alerts.states()).toEqual(['delivered']);
     expect(alerts.store.audited.at(-1)).toMatchObject({
@@ -166,6 +171,40 @@ describe('a delivery', () => {
     const id = [...alerts.store.rows.keys()][0] ?? '';
     alerts.script.answer = async () => ({ ok: true });
     await Promise.all([alerts.area.deadLetters.retry(ADMIN, id), alerts.area.deadLetters.retry(ADMIN, id)]);
+    await settle();
+    expect(alerts.sent).toHaveLength(2);
+  });
+
+  it('that waits is brought forward with the attempts it had, and left alone while one is under way', async () => {
+    const alerts = await withChannel();
+    alerts.script.answer = async () => failed();
+    fire(alerts);
+    await settle();
+    const [id = ''] = alerts.store.rows.keys();
+    alerts.script.answer = () => new Promise(() => {});
+    for (const _ of ['that waits', 'under way']) {
+      const answer = await alerts.area.deadLetters.retry(ADMIN, id);
+      expect(answer).toMatchObject({ state: 'pending', attempt_count: 1 });
+      await settle();
+      expect(alerts.sent).toHaveLength(2);
+      expect(alerts.store.saved).toEqual(['pending', 'pending', 'pending']);
+    }
+  });
+
+  it('that arrives while its Retry is written to the audit is not sent again', async () => {
+    const alerts = await withChannel();
+    alerts.script.answer = async () => failed();
+    fire(alerts);
+    await settle();
+    const [id = ''] = alerts.store.rows.keys();
+    alerts.script.answer = async () => ({ ok: true });
+    const commit = alerts.store.commitControl.bind(alerts.store);
+    alerts.store.commitControl = async (write) => {
+      await alerts.time.pass(1_000);
+      await settle();
+      return commit(write);
+    };
+    expect(await alerts.area.deadLetters.retry(ADMIN, id)).toMatchObject({ state: 'delivered' });
     await settle();
     expect(alerts.sent).toHaveLength(2);
   });

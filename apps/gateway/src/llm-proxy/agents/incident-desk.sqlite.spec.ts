@@ -22,6 +22,7 @@ let desk: IncidentDesk;
 let unsaved: string[];
 let shown: Incident[];
 let lostCount: number;
+let told: unknown[];
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'observatory-incidents-'));
@@ -29,6 +30,7 @@ beforeEach(async () => {
   unsaved = [];
   shown = [];
   lostCount = 0;
+  told = [];
   const path = join(folder, 'o.db');
   store = new SqliteStore({ path, clock: time, workerUrl: null, pageCountMax: PAGES, durability: 'process' });
   await store.open();
@@ -50,9 +52,9 @@ beforeEach(async () => {
     live: {
       publish: (_tenantId: string, _topic: string, incident: Incident) => void shown.push(incident),
     } as never,
-    alerts: { note: () => {} },
+    alerts: { note: (event) => void told.push(event) },
     events: {
-      killed: () => {},
+      killed: (tenantId, { incident_id }) => void told.push(`${incident_id} of ${tenantId}`),
       incidentUnsaved: (incidentId) => void unsaved.push(incidentId),
       incidentLost: () => void lostCount++,
     },
@@ -69,6 +71,24 @@ const makeRoom = () => store.enforceRetention({ beforeMs: Number.MAX_SAFE_INTEGE
 const open = (incident_id: string, agent_id = 'crawler', tenantId = 'default') =>
   desk.open(tenantId, buildIncident({ incident_id, agent_id }));
 const kept = async () => (await proxyStore.incidents({ tenant_id: 'default', limit: 500 })).items;
+
+test('a stop is counted and alerted with what it was measured by', () => {
+  const incident = buildIncident({ incident_id: 'inc-1', agent_id: 'crawler' });
+  desk.open('red', { ...incident, breakdown: { ...incident.breakdown, score: 13 }, threshold: 10 });
+  expect(told).toEqual([
+    'inc-1 of red',
+    {
+      kind: 'incident',
+      tenant_id: 'red',
+      agent_id: 'crawler',
+      session_id: incident.session_id,
+      at_ms: incident.at_ms,
+      score: 13,
+      threshold: 10,
+      incident_id: 'inc-1',
+    },
+  ]);
+});
 
 test('evidence that a full disk refuses is shown at once, and written once there is room', async () => {
   await fillDisk(store);
@@ -103,6 +123,9 @@ test('what an operator closes before it is written stays closed', async () => {
 });
 
 test('no more wait than have places, and one tenant takes no more than half of them', async () => {
+  // What was written at once had no place to give back.
+  open('kept', 'kept', 'third');
+  await desk.settled();
   await fillDisk(store);
   const half = UNSAVED_INCIDENTS_MAX / 2;
   for (let count = 0; count <= half; count += 1) open(`inc-${count}`);
@@ -113,7 +136,7 @@ test('no more wait than have places, and one tenant takes no more than half of t
   expect(lostCount).toBe(3);
   await makeRoom();
   await time.pass(60_000);
-  await expect.poll(async () => (await proxyStore.openIncidents()).length).toBe(UNSAVED_INCIDENTS_MAX);
+  await expect.poll(async () => (await proxyStore.openIncidents()).length).toBe(UNSAVED_INCIDENTS_MAX + 1);
   const ids = (await proxyStore.openIncidents()).map(({ incident }) => incident.incident_id);
   expect(ids.filter((id) => id.startsWith('theirs-'))).toHaveLength(half);
 
