@@ -6,14 +6,14 @@ import { SettingsAudit } from '../../auth/settings-audit.js';
 import { PriceBook } from './price-book.js';
 
 /** @param refused the writes that the store refuses, in their order */
-function start(refused: readonly boolean[]) {
+function start(refused: readonly boolean[], stored: object[] = []) {
   const clock = new FakeClock();
   const saved: unknown[] = [];
   const audited: string[] = [];
   let writeCount = 0;
   const book = new PriceBook({
     store: {
-      documents: async () => [],
+      documents: async () => stored as never,
       commitDocuments: async ({ saved: [document] = [], audit = [] }) => {
         const isRefused = refused[writeCount++];
         await new Promise(setImmediate);
@@ -28,6 +28,14 @@ function start(refused: readonly boolean[]) {
   const put = (version: number, models: ModelPrice[] = []) => book.put(ADMIN, { version, models });
   return { book, put, saved, audited };
 }
+
+it('begins with the tables that were stored, and the one of this program for whoever has none', async () => {
+  const table = { version: 7, updated_at_ms: 1, updated_by: 'ada', models: [] };
+  const { book } = start([], [{ tenant_id: 'red', body: table }]);
+  await book.load();
+  expect(book.table('red')).toBe(table);
+  expect(book.table('default').models.length).toBeGreaterThan(0);
+});
 
 it('takes of two operators who edit one table the first', async () => {
   const { book, put, saved } = start([]);
