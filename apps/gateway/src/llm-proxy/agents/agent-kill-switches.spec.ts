@@ -62,7 +62,7 @@ it('have places, half of them for one tenant; who has one may change it', async 
   const { switches } = switchesOn();
   const patch = (agentId: string, threshold: number, tenantId = 'default') =>
     switches.patch(agentScope(tenantId, agentId), { threshold }, ADMIN);
-  for (const threshold of [21, 22, 23]) for (const agent of ['a', 'b']) await patch(agent, threshold);
+  for (const agent of ['a', 'b']) for (const threshold of [21, 22, 23]) await patch(agent, threshold);
   await expect(patch('c', 21)).rejects.toMatchObject({ code: expect.any(String) });
   expect(await patch('c', 21, 'other')).toMatchObject({ threshold: 21 });
 });

@@ -9,6 +9,7 @@ import { PriceBook } from './price-book.js';
 function start(refused: readonly boolean[], stored: object[] = []) {
   const clock = new FakeClock();
   const saved: unknown[] = [];
+  const savedFor: unknown[] = [];
   const audited: string[] = [];
   let writeCount = 0;
   const book = new PriceBook({
@@ -19,6 +20,7 @@ function start(refused: readonly boolean[], stored: object[] = []) {
         await new Promise(setImmediate);
         if (isRefused) throw new Error('store_busy');
         saved.push(document?.body);
+        savedFor.push(document?.tenant_id);
         audited.push(...audit.map(({ action }) => action));
       },
     },
@@ -26,7 +28,7 @@ function start(refused: readonly boolean[], stored: object[] = []) {
     clock,
   });
   const put = (version: number, models: ModelPrice[] = []) => book.put(ADMIN, { version, models });
-  return { book, put, saved, audited };
+  return { book, put, saved, savedFor, audited };
 }
 
 it('begins with the tables that were stored, and the one of this program for whoever has none', async () => {
@@ -65,4 +67,26 @@ it('makes no version of a table that is as the one before, but keeps the default
   await expect(put(version, models)).rejects.toMatchObject({ code: 'version_conflict' });
   expect([saved, audited]).toEqual([[own], ['prices.update']]);
   expect((await put(own.version, models.slice(1))).version).toBe(own.version + 1);
+});
+
+it('has the price of a service tier in a line of its own, and no model twice', async () => {
+  const { book, put } = start([]);
+  const priced = (model: string, input_usd: number) => ({ model, input_usd, output_usd: 1 }) as ModelPrice;
+  const { version } = book.table('default');
+  const flex = priced('m[flex]', 2);
+  await expect(put(version + 1)).rejects.toMatchObject({ code: 'version_conflict' });
+  await expect(put(version, [flex, flex])).rejects.toMatchObject({ code: 'invalid_fields' });
+  await put(version, [priced('m', 4), flex]);
+  expect(book.price('default', 'm')?.input_usd).toBe(4);
+  expect(book.price('default', 'm', 'flex')?.input_usd).toBe(2);
+  expect(book.price('default', null)).toBeNull();
+  expect(book.price('other', 'm')).toBeNull();
+});
+
+it('is kept for the tenant whose operator sends it', async () => {
+  const { book, savedFor } = start([]);
+  const { version } = book.table('red');
+  const kept = await book.put({ ...ADMIN, tenant_id: 'red' }, { version, models: [] });
+  expect([book.table('red'), savedFor]).toEqual([kept, ['red']]);
+  expect(book.table('default').models.length).toBeGreaterThan(0);
 });
