@@ -4,6 +4,7 @@ import { systemTimer } from '#kernel';
 import type { Reactivation } from './agent-directory.js';
 import { AgentsController } from './agents.controller.js';
 import { IncidentDesk, type IncidentDeskParts } from './incident-desk.js';
+import { windowPrefix } from './window-key.js';
 
 const ANN = { operator_id: 'ann', tenant_id: 'default', role: 'admin' } as OperatorPrincipal;
 
@@ -19,7 +20,19 @@ function deskFor(answer: Reactivation, hasMoment: boolean) {
         return answer;
       },
     },
-    windows: { forgetWhere: () => void done.push('windows cleared') },
+    windows: {
+      forgetWhere: (isOne: (key: string) => boolean) => {
+        const owners = [
+          ['default', 'a'],
+          ['default', 'ab'],
+          ['other', 'a'],
+        ] as const;
+        expect(owners.filter(([tenant, agent]) => isOne(`${windowPrefix(tenant, agent)}s`))).toEqual([
+          owners[0],
+        ]);
+        done.push('windows cleared');
+      },
+    },
     store: { incidents: async () => ({ items: [{ incident_id: 'inc-1' }] }) },
     live: {
       publish: (_tenant: string, _topic: string, { incident_id }: Incident) => void done.push(incident_id),
