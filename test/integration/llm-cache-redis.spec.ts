@@ -284,6 +284,18 @@ describe.skipIf(redisMissing !== null)('the LLM cache in Redis', () => {
       expect(await cache.get(TENANT, key)).toBeNull();
     });
 
+    it('an entry of an API that only a newer gateway knows: who invalidates by a name means it, too', async () => {
+      const cache = gateway();
+      await cache.put(entry());
+      const meta = await nameOf('_meta:*');
+      const view = (await redis().hget(meta, key)) ?? '';
+      await redis().hset(meta, key, view.replace('openai-chat', 'of-tomorrow'));
+      const pattern = `agent:${entry().agent_id}`;
+      expect(await cache.invalidate(TENANT, pattern, true)).toBe(1);
+      expect(await cache.invalidate(TENANT, pattern)).toBe(1);
+      expect(await cache.get(TENANT, key)).toBeNull();
+    });
+
     it('an entry that the index does not know', async () => {
       const cache = gateway();
       await cache.put(entry());

@@ -143,9 +143,10 @@ export class CacheIndex {
         const matching = new Map<string, EntryMeta | null>();
         for (let at = 0; at + 1 < pairs.length; at += 2) {
           const [key, meta] = [pairs[at] as string, readMeta(pairs[at + 1] as string)];
-          const known = { agent_id: meta?.agent_id ?? '', upstream: meta?.upstream ?? '' };
+          // Of what cannot be read, as where a newer gateway wrote it, nobody knows that it is not meant.
+          const isMeant = meta === null || matches({ key, ...meta });
           // A page may repeat what another held.
-          if (seen.has(key) || !matches({ key, ...known, model: meta?.model ?? null })) continue;
+          if (seen.has(key) || !isMeant) continue;
           seen.add(key);
           matching.set(key, meta);
         }
