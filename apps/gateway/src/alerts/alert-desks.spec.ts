@@ -468,6 +468,21 @@ describe('after a restart', () => {
     expect(JSON.parse(next.sent[0]?.body ?? '{}')).toMatchObject({ phase: 'recovered' });
   });
 
+  it('a rule names no channel that is gone: an older build deleted it, and knew nothing of the rule', async () => {
+    const first = await startAlerts();
+    const [gone, kept] = [
+      await first.area.channels.create(ADMIN, WEBHOOK),
+      await first.area.channels.create(ADMIN, { ...WEBHOOK, name: 'Still there' }),
+    ].map(({ channel }) => channel.channel_id) as [string, string];
+    const spend = { ...budget, type: 'spend', threshold: null, threshold_usd: 5 } as const;
+    const { rule_id } = await first.area.rules.create(ADMIN, { ...spend, channel_ids: [gone, kept] });
+    await first.store.commitDocuments({
+      deleted: [{ tenant_id: 'default', kind: 'alert_channel', id: gone }],
+    });
+    const { area } = await startAlerts({ store: first.store, time: first.time });
+    expect(area.rules.list('default').find((rule) => rule.rule_id === rule_id)?.channel_ids).toEqual([kept]);
+  });
+
   it('a name that was taken once stays, and its channel is sent to', async () => {
     const names = ['Budget\n2', 'On call \ud83d'] as const;
     const first = await startAlerts();

@@ -90,6 +90,8 @@ export class AlertDocuments {
   /** Rejects as the store does; what is unusable is left out and told. */
   async load(): Promise<void> {
     const { store, onUnusable } = this.#options;
+    const channels = await store.documents('alert_channel');
+    const channelIds = new Set(channels.map(({ id }) => id));
     for (const { tenant_id, id, body, updated_at_ms } of await store.documents('alert_rule')) {
       const tenant = this.#tenant(tenant_id);
       if (id === SEEDED) tenant.seededTypes = new Set(seededSchema.parse(body).types);
@@ -100,10 +102,14 @@ export class AlertDocuments {
       } else {
         const rule = ruleSettingsSchema.safeParse(body).data;
         if (rule === undefined) onUnusable('alert_rule', id);
-        else tenant.rules.set(id, rule);
+        else {
+          // An older build takes a channel that it deletes out of no rule of a type that it does not know.
+          const channel_ids = rule.channel_ids.filter((channelId) => channelIds.has(channelId));
+          tenant.rules.set(id, { ...rule, channel_ids });
+        }
       }
     }
-    for (const { tenant_id, id, body } of await store.documents('alert_channel')) {
+    for (const { tenant_id, id, body } of channels) {
       const channel = channelRecordSchema.safeParse(body).data;
       if (channel === undefined) onUnusable('alert_channel', id);
       else this.#tenant(tenant_id).channels.set(id, channel);
