@@ -11,8 +11,13 @@ import { LlmProxyArea } from './llm-proxy.area.js';
 /** More agents than live numbers are kept of. */
 const OTHERS = 20_000;
 
-/** An area after its start, on a store that knows what agents have spent this hour. @param aheadMs its clock is, still */
-async function startArea(policies: AgentPolicy[], spenders: string[], aheadMs = 0) {
+/**
+ * An area after its start, on a store that knows what agents have spent this hour.
+ *
+ * @param aheadMs its clock is, still
+ * @param isShared the limiter is a Redis that is not there yet
+ */
+async function startArea(policies: AgentPolicy[], spenders: string[], aheadMs = 0, isShared = false) {
   const clock = new FakeClock();
   const hour_ms = clock.nowMs() - (clock.nowMs() % HOUR_MS);
   clock.advance(aheadMs);
@@ -23,6 +28,7 @@ async function startArea(policies: AgentPolicy[], spenders: string[], aheadMs = 
   limiter.seed = async (seeds) => {
     seeded.push(...seeds.map(({ key, amount }) => `${key} ${amount}`));
   };
+  const limits = { limiter, isShared, isConnected: async () => false, onReady: () => {} };
   const area = new LlmProxyArea({
     clock,
     ids: { next: () => 'id' },
@@ -52,13 +58,13 @@ async function startArea(policies: AgentPolicy[], spenders: string[], aheadMs = 
           : [],
     },
     live: { publish: () => {} },
-    limits: { limiter },
+    limits,
     llmCache: {},
     semanticLoop: { events: {} },
     alerts: { note: (event: AlertEvent) => told.push(event) },
   } as never);
   await area.recover({ entries: () => [] } as never);
-  return { area, clock, seeded, told };
+  return { area, clock, seeded, told, limits };
 }
 
 const others = Array.from({ length: OTHERS }, (_, at) => `other ${at}`);
@@ -68,6 +74,14 @@ it('an agent with a budget has spent after a restart what it had before, however
   const policy = { ...defaultPolicy('capped'), budget_day_usd: 2 };
   const { seeded } = await startArea([policy], ['capped', ...others]);
   expect(seeded).toContain(DAY_OF_CAPPED);
+});
+
+it('a Redis that is not there yet at a start is told when it is: no limit has failed open', async () => {
+  const policy = { ...defaultPolicy('capped'), budget_day_usd: 2 };
+  const { seeded, limits } = await startArea([policy], ['capped'], 0, true);
+  expect(seeded).toEqual([]);
+  limits.onReady();
+  await expect.poll(() => seeded).toEqual([DAY_OF_CAPPED]);
 });
 
 it('an agent that is given a budget has spent what it had, though others have taken its place in memory', async () => {

@@ -34,7 +34,7 @@ interface AgentBudgetsParts {
   log: Pick<CallLog, 'flush'>;
   agents: Pick<AgentDirectory, 'policy' | 'restriction' | 'withBudgets'>;
   activity: AgentActivity;
-  limits: Pick<LimiterLink, 'limiter'>;
+  limits: Pick<LimiterLink, 'limiter' | 'isShared' | 'isConnected'>;
   alerts: Pick<AlertMonitor, 'note'>;
   clock: Clock;
   /** Calls under way. */
@@ -53,7 +53,7 @@ export class AgentBudgets {
 
   /** Brings back what was spent. Before the first call; rejects as the store does. */
   async recover(): Promise<void> {
-    const { agents, store } = this.#parts;
+    const { agents, store, limits } = this.#parts;
     const limited = new Map<AgentScope, AgentSpend[]>();
     this.#knownFromMs = this.#budgetsFromMs();
     for (const spend of await store.spendByAgent(this.#knownFromMs)) {
@@ -63,10 +63,12 @@ export class AgentBudgets {
       else if (agents.restriction(scope) !== null) limited.set(scope, [spend]);
       else this.#restore(scope, spend);
     }
+    // A store that is not there yet is told all when it is.
+    const isThere = !limits.isShared || (await limits.isConnected());
     // Last, and seeded at once: of more agents than are remembered these would be forgotten, and their budgets begin anew.
     for (const [scope, spends] of limited) {
       for (const spend of spends) this.#restore(scope, spend);
-      await this.#seedLimits(scope);
+      if (isThere) await this.#seedLimits(scope);
     }
   }
 
