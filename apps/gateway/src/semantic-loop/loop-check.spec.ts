@@ -83,6 +83,37 @@ test('a loop is handed on with what the sidecar says of it', async () => {
   ]);
 });
 
+test('the first question of a conversation is told the sidecar ahead of the one that follows, once, and as a call of its own', async () => {
+  const { check, asked, told } = setUp(async () => LOOP);
+  const { sessionKey, agentId } = question();
+  check.noteFirst({ sessionKey, agentId, callId: 'call-0', prompt: 'What first?' });
+  // The same from somebody else, or once more.
+  check.noteFirst({ sessionKey, agentId, callId: 'call-9', prompt: 'What first?' });
+  expect(asked).toEqual([]);
+  await check.ask(question({ callId: 'call-1', prompt: 'What next?' }));
+  check.noteFirst({ sessionKey, agentId, callId: 'call-10', prompt: 'What first?' });
+  await check.ask(question({ callId: 'call-2', prompt: 'And then?' }));
+  expect(asked.map(({ request_id, prompt }) => [request_id, prompt])).toEqual([
+    ['call-0', 'What first?'],
+    ['call-1', 'What next?'],
+    ['call-2', 'And then?'],
+  ]);
+  expect(told).toEqual(['loop', 'loop']);
+});
+
+test('a first question that the sidecar fails to take fails nothing else', async () => {
+  let count = 0;
+  const { check, told } = setUp(async () => {
+    count += 1;
+    if (count === 1) throw new SidecarFailure('timeout', 'too slow');
+    return ANSWER;
+  });
+  const { sessionKey, agentId } = question();
+  check.noteFirst({ sessionKey, agentId, callId: 'call-0', prompt: 'What first?' });
+  expect(await check.ask(question())).toEqual({ kind: 'clear' });
+  expect(told).toEqual(['clear']);
+});
+
 test('what another conversation of the same session asked is no loop of this one', async () => {
   const { check, told } = setUp(async () => ({ ...LOOP, similar_prompt: 'Where is it?' }));
   const ask = (own: string) => check.ask(question({ counts: (similar) => similar === own }));

@@ -24,6 +24,14 @@ const TASKED_COUNT_MAX = 10_000;
 const TASKED_IDLE_MS = 60 * 60_000;
 const TASKS_PER_PROMPT_MAX = 8;
 /**
+ * First questions of conversations that nobody named, until another one follows, over all tenants; the one that has most gives way.
+ * Most are asked once, and cost nothing.
+ */
+const FIRST_COUNT_MAX = 10_000;
+const FIRST_CHARS_MAX = 16 * 1024 * 1024;
+const FIRST_IDLE_MS = 60 * 60_000;
+
+/**
  * Of one agent, in either; more than histories keep unless told otherwise. The oldest is forgotten, and would count as asked
  * again.
  */
@@ -91,6 +99,8 @@ export class LoopCheck {
   /** By session and agent. */
   readonly #unanswered: FairLru<string, Unanswered>;
   readonly #tasked: FairLru<string, Tasked>;
+  /** What is sent of them. */
+  readonly #firsts: FairLru<string, Pick<Asked, 'callId' | 'prompt'>>;
 
   constructor(parts: LoopCheckParts) {
     this.#parts = parts;
@@ -104,6 +114,20 @@ export class LoopCheck {
       idleMs: TASKED_IDLE_MS,
       clock: parts.clock,
     });
+    this.#firsts = new FairLru({
+      countMax: FIRST_COUNT_MAX,
+      idleMs: FIRST_IDLE_MS,
+      clock: parts.clock,
+      weight: { max: FIRST_CHARS_MAX, of: ({ prompt }) => prompt.length },
+    });
+  }
+
+  /** The first question of a conversation that nobody named is no loop; what follows may ask it again. */
+  noteFirst(asked: Asked): void {
+    const [tenantId, asker] = [tenantIdOf(asked.sessionKey), askerOf(asked)];
+    const isKnown = this.#tasked.peek(tenantId, asker) ?? this.#firsts.peek(tenantId, asker);
+    if (isKnown !== undefined) return;
+    this.#firsts.set(tenantId, asker, { callId: asked.callId, prompt: excerptOf(asked.prompt) });
   }
 
   /** Never rejects: what fails is clear, and counted. */
@@ -115,16 +139,22 @@ export class LoopCheck {
     try {
       const { isFirst, isNewTask } = this.#noteTask(question);
       const attempt = this.#attempt(question);
-      const query = {
+      const scope = {
         tenant_id: question.tenantId,
         session_id: question.sessionId,
         agent_id: question.agentId,
-        request_id: attempt.requestId,
-        prompt: excerptOf(question.prompt),
         threshold: loopWhenSimilarityAbove,
       };
+      const options = { timeoutMs, traceParent: question.traceParent };
+      const first = this.#takeFirst(question);
+      // One after another, as the sidecar compares what an agent asks in a session; nobody waits for this one.
+      if (first !== undefined)
+        service
+          .checkLoop({ ...scope, request_id: first.callId, prompt: first.prompt }, options)
+          .catch(() => {});
+      const query = { ...scope, request_id: attempt.requestId, prompt: excerptOf(question.prompt) };
       const answer = await Promise.race([
-        service.checkLoop(query, { timeoutMs, traceParent: question.traceParent }),
+        service.checkLoop(query, options),
         question.gone.then((): typeof LEFT => LEFT),
       ]);
       const tookMs = performance.now() - startedMs;
@@ -175,6 +205,14 @@ export class LoopCheck {
       [...before.filter((other) => other !== task), task].slice(-TASKS_PER_PROMPT_MAX),
     );
     return { isFirst: tasks === undefined, isNewTask: tasks !== undefined && !tasks.includes(task) };
+  }
+
+  /** It is told once. */
+  #takeFirst(asked: Asked): Pick<Asked, 'callId' | 'prompt'> | undefined {
+    const [tenantId, asker] = [tenantIdOf(asked.sessionKey), askerOf(asked)];
+    const first = this.#firsts.peek(tenantId, asker);
+    if (first !== undefined) this.#firsts.delete(tenantId, asker);
+    return first;
   }
 
   #attemptOf(asked: Asked): Attempt | undefined {

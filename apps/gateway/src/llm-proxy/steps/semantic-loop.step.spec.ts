@@ -36,6 +36,7 @@ const user = (content: unknown) => ({ role: 'user', content });
 
 function setUp(options: { verdict?: LoopVerdict; isEnabled?: boolean; policy?: Partial<AgentPolicy> } = {}) {
   const asked: LoopQuestion[] = [];
+  const firsts: unknown[] = [];
   const noted: string[] = [];
   const ended: unknown[] = [];
   const failures: string[] = [];
@@ -49,6 +50,7 @@ function setUp(options: { verdict?: LoopVerdict; isEnabled?: boolean; policy?: P
         asked.push(question);
         return options.verdict ?? LOOP;
       },
+      noteFirst: (first) => firsts.push(first),
       noteEnded: (...how) => ended.push(how),
     },
     desk: {
@@ -61,7 +63,7 @@ function setUp(options: { verdict?: LoopVerdict; isEnabled?: boolean; policy?: P
     events: { failedOpen: (reason) => failures.push(reason) },
     hint: 'Try another way.',
   });
-  return { step, asked, noted, ended, failures };
+  return { step, asked, firsts, noted, ended, failures };
 }
 
 describe('the semantic-loop step', () => {
@@ -118,15 +120,16 @@ describe('the semantic-loop step', () => {
     expect([asked, ended, call.injections, call.finding]).toEqual([[], [], [], null]);
   });
 
-  test('has the first question of a session that nobody named remembered, waits for nothing and takes it for no loop', () => {
-    const { step, asked, noted } = setUp();
+  test('has the first question of a session that nobody named noted, waits for nothing and takes it for no loop', () => {
+    const { step, asked, firsts, noted, ended } = setUp();
     const call = callOf(chat({ role: 'system', content: 'Help.' }, user('Where is it now?')), {
       isSessionInferred: true,
     });
     expect(step.run?.(call)).toBeUndefined();
-    expect(asked).toMatchObject([{ callId: 'call-1', prompt: 'Where is it now?' }]);
-    expect(asked[0]?.counts('Where is it now?')).toBe(false);
-    expect([noted, call.injections, call.onGone]).toEqual([[], [], null]);
+    step.settle?.(call);
+    expect(firsts).toMatchObject([{ agentId: 'agent-1', callId: 'call-1', prompt: 'Where is it now?' }]);
+    expect(call.asked).toHaveLength(1);
+    expect([asked, noted, ended, call.injections, call.onGone]).toEqual([[], [], [], [], null]);
   });
 
   test('does not look where it is switched off, for all or for this agent', async () => {

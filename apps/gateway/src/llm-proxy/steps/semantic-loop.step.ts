@@ -5,13 +5,7 @@
 import { type LlmRequest, SEMANTIC_LOOP_POLICY_DEFAULT, type SessionKey } from '#contracts';
 import { cutPrompt, promptOf } from '#domain/semantic-loop';
 import { deferred } from '#kernel';
-import {
-  type AskedEnding,
-  digestOf,
-  excerptOf,
-  type LoopCheck,
-  type LoopQuestion,
-} from '../../semantic-loop/loop-check.js';
+import { type AskedEnding, digestOf, excerptOf, type LoopCheck } from '../../semantic-loop/loop-check.js';
 import type { LoopDesk } from '../../semantic-loop/loop-desk.js';
 import type { SemanticLoopEvents } from '../../semantic-loop/semantic-loop-events.js';
 import type { AgentDirectory } from '../agents/agent-directory.js';
@@ -24,7 +18,7 @@ import type { Step } from '../step.js';
 export interface SemanticLoopParts {
   isEnabled: boolean;
   agents: Pick<AgentDirectory, 'restriction'>;
-  check: Pick<LoopCheck, 'ask' | 'noteEnded'>;
+  check: Pick<LoopCheck, 'ask' | 'noteFirst' | 'noteEnded'>;
   desk: Pick<LoopDesk, 'recall' | 'note'>;
   events: Pick<SemanticLoopEvents, 'failedOpen'>;
   /** Words for a model whose agent repeats itself. */
@@ -40,8 +34,11 @@ export const semanticLoopStep = (parts: SemanticLoopParts): Step => ({
     if (policy === 'off') return undefined;
     const prompt = promptOf(call.request);
     if (prompt === null) return undefined;
-    if (!isNewConversation(call)) return checkPrompt(parts, call, prompt, policy);
-    rememberFirst(parts, call, prompt);
+    const before = call.asked;
+    call.asked = [...before, digestOf(cutPrompt(excerptOf(prompt)))];
+    if (!isNewConversation(call)) return checkPrompt(parts, call, { prompt, before }, policy);
+    const { id: callId, agentId } = call;
+    parts.check.noteFirst({ sessionKey: call.sessionKey as SessionKey, agentId, callId, prompt });
     return undefined;
   },
   settle(call: ProxyCall): void {
@@ -73,47 +70,39 @@ const isNewConversation = ({ isSessionInferred, request }: ProxyCall): boolean =
 const bringsMoreThanWords = ({ newest }: LlmRequest): boolean =>
   newest.continued !== undefined || newest.tool_results.length > 0 || newest.attachment_digests.length > 0;
 
-/** No loop itself, but what its conversation may ask again; the call waits for nothing. */
-function rememberFirst({ check }: SemanticLoopParts, call: ProxyCall, prompt: string): void {
-  const isNone = () => false;
-  void check.ask({ ...questionOf(call, prompt), counts: isNone, gone: new Promise(() => {}) });
-}
-
-/** Also notes with the call what it asks. */
-function questionOf(call: ProxyCall, prompt: string): Omit<LoopQuestion, 'counts' | 'gone'> {
-  const { id: callId, tenantId, agentId, isRetry, traceParent } = call;
-  // Read now: the call lets go of it.
-  const { model, system_text } = call.request as LlmRequest;
+async function checkPrompt(
+  parts: SemanticLoopParts,
+  call: ProxyCall,
+  { prompt, before }: { prompt: string; before: readonly string[] },
+  policy: Parameters<LoopDesk['note']>[1],
+): Promise<undefined> {
   call.checkedPrompt = prompt;
-  call.asked = [...call.asked, digestOf(cutPrompt(excerptOf(prompt)))];
-  return {
+  const { id: callId, tenantId, agentId, isRetry, traceParent, startedAtMs: atMs } = call;
+  const sessionId = call.sessionId as string;
+  const sessionKey = call.sessionKey as SessionKey;
+  const gone = deferred();
+  call.onGone = () => gone.resolve();
+  // Read now: the call lets go of it.
+  const request = call.request as LlmRequest;
+  const isMoreThanWords = bringsMoreThanWords(request);
+  const task = digestOf(JSON.stringify([request.model, systemOf(request.system_text)]));
+  const asSent = cutPrompt(excerptOf(prompt));
+  const counts = (similar: string) =>
+    !(isMoreThanWords && similar === asSent) &&
+    (!call.isSessionInferred || before.includes(digestOf(similar)) || hasAsked(call, similar));
+  const question = {
     tenantId,
-    sessionId: call.sessionId as string,
-    sessionKey: call.sessionKey as SessionKey,
+    sessionId,
+    sessionKey,
     agentId,
     callId,
     prompt,
     isRetry,
-    task: digestOf(JSON.stringify([model, systemOf(system_text)])),
+    task,
+    counts,
     traceParent,
+    gone: gone.promise,
   };
-}
-
-async function checkPrompt(
-  parts: SemanticLoopParts,
-  call: ProxyCall,
-  prompt: string,
-  policy: Parameters<LoopDesk['note']>[1],
-): Promise<undefined> {
-  const gone = deferred();
-  call.onGone = () => gone.resolve();
-  const isMoreThanWords = bringsMoreThanWords(call.request as LlmRequest);
-  const asSent = cutPrompt(excerptOf(prompt));
-  const before = call.asked;
-  const counts = (similar: string) =>
-    !(isMoreThanWords && similar === asSent) &&
-    (!call.isSessionInferred || before.includes(digestOf(similar)) || hasAsked(call, similar));
-  const question = { ...questionOf(call, prompt), counts, gone: gone.promise };
   const verdict = await parts.check.ask(question).finally(() => {
     call.onGone = null;
   });
@@ -122,8 +111,6 @@ async function checkPrompt(
     call.isSidecarLate = verdict.reason === 'timeout';
   }
   if (verdict.kind !== 'loop') return;
-  const { callId, tenantId, agentId, sessionId, sessionKey } = question;
-  const { startedAtMs: atMs } = call;
   await parts.desk.recall({ tenantId, sessionId, sessionKey, atMs });
   const isHinted = takesWords(call, parts.hint);
   const { action } = parts.desk.note(
