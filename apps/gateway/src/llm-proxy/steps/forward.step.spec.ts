@@ -197,6 +197,12 @@ describe('a client that leaves a stream', () => {
       { detail: 'The client read nothing for 30 s.' },
       false,
     ],
+    [
+      'behind a finish reason of Gemini, which some models tell with each event, has not',
+      event({ candidates: [{ content: { parts: [{ text: 'Hi' }] }, finishReason: 'STOP' }] }),
+      { dialect: dialectFor('gemini', 'POST', '/v1beta/models/gemini-1.5-flash:streamGenerateContent') },
+      false,
+    ],
   ])('%s', async (_, events, more, leftAtEnd) => {
     const call = Object.assign(chatCall(), more);
     const send = (sink: Sink) => {
