@@ -19,6 +19,7 @@ describe('what a vendor says that an answer cost', () => {
       19.95,
     ],
     ['by OpenRouter of a model that is free', { cost: 0 }, 0],
+    ['by somebody who leaves what others say empty', { cost: 0.25, cost_in_usd_ticks: null }, 0.25],
     ['by Perplexity', { cost: { currency: 'USD', input_cost: 0.001, total_cost: 0.006 } }, 0.006],
     ['by one that names no currency', { cost: { total_cost: 0.006 } }, 0.006],
     ['of as much as an answer may cost', { cost: 10_000 }, 10_000],
