@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Manager } from 'socket.io-client';
 import { expect, test } from 'vitest';
+import WebSocket from 'ws';
 import { respondEvents, ScriptedUpstream } from '#testing';
 import { AGENT_KEY, startGateway } from './start-gateway.js';
 
@@ -81,6 +82,24 @@ test('a socket is told why it is closed, also while something else is on its way
   await Promise.all(closed);
   expect(reasons).toEqual(['draining', 'draining']);
   expect(gateway.output()).not.toContain('drain step did not finish');
+});
+
+test.each([
+  ['of an operator', true],
+  ['that never said whose it is', false],
+])('a socket %s whose other end answers no goodbye does not delay it', async (_, isKnown) => {
+  const gateway = await startGateway();
+  const socket = new WebSocket(`${gateway.url.replace('http', 'ws')}/socket.io/?EIO=4&transport=websocket`);
+  await once(socket, 'message');
+  const login = JSON.stringify({ token: gateway.operatorToken });
+  if (isKnown) {
+    socket.send(`40/live,${login}`);
+    await once(socket, 'message');
+  }
+  socket.pause();
+  expect(await gateway.stop()).toBe(0);
+  expect(gateway.output()).not.toContain('drain step did not finish');
+  socket.terminate();
 });
 
 test('a terminal that is closed ends it as SIGTERM does', async () => {

@@ -14,7 +14,7 @@ import type { LiveHub } from './realtime/live-hub.js';
 import { LiveSockets } from './realtime/live-sockets.js';
 import type { Connection, PartialMessages } from './realtime/partial-messages.js';
 import type { RealtimeEvents } from './realtime/realtime-events.js';
-import { cutSlowReader } from './realtime/send-buffer.js';
+import { cutSlowReader, drop } from './realtime/send-buffer.js';
 import { authenticateAgent, authenticateOperator, createSocketServer } from './realtime/socket-server.js';
 
 /** A socket outlives its login by this at most. */
@@ -44,14 +44,17 @@ export interface Sockets {
 export function openSockets(parts: SocketsParts): Sockets {
   const { config, authenticator, partial, events } = parts;
   const io = createSocketServer(parts.http, config, partial);
-  io.engine.on('connection', (connection: Connection) =>
+  const open = new Set<Connection>();
+  io.engine.on('connection', (connection: Connection) => {
+    open.add(connection);
+    connection.once('close', () => open.delete(connection));
     cutSlowReader(connection, {
       bytesMax: config.liveSubscriberBytesMax,
       strangerBytesMax: LIMITS.partialMessageBytesFree,
       socketOf: partial.socketOf,
       onCut: (socket, pendingBytes) => events.cutForSlowness(socket?.data.principal, pendingBytes),
-    }),
-  );
+    });
+  });
   const namespaces = Object.values(NAMESPACES).map((name) => io.of(name));
   const live = new LiveSockets({
     namespace: io.of(NAMESPACES.operators),
@@ -85,8 +88,10 @@ export function openSockets(parts: SocketsParts): Sockets {
     async close() {
       clearInterval(lookingAtLogins);
       for (const namespace of namespaces) namespace.emit('cut', { reason: 'draining' });
-      const sockets = namespaces.flatMap((namespace) => [...namespace.sockets.values()]);
-      const closed = [...new Set(sockets.map(({ conn }) => conn))].map(
+      const connections = [...open];
+      // One whose other end answers no goodbye would be waited for.
+      setTimeout(() => connections.forEach(drop), FAREWELL_MS_MAX).unref();
+      const closed = connections.map(
         (connection) =>
           new Promise((settle) => {
             connection.once('close', settle);

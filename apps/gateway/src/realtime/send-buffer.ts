@@ -48,7 +48,7 @@ export function cutSlowReader(connection: Connection, options: SendBufferOptions
 }
 
 /** With all it has not read. A polite close would wait, buffers and all, for a reader that reads nothing. */
-function drop(connection: Connection): void {
+export function drop(connection: Connection): void {
   const transport = connection.transport as unknown as { socket?: { terminate?: () => void } };
   connection.close(true);
   transport.socket?.terminate?.();
