@@ -402,3 +402,18 @@ test('at 1440 px the lists of sessions and of messages show a tool whole that ha
   await expect.poll(() => isWhole('stream-row', 'warehouse.find_stock_of_branch')).toBe(true);
   await page.context().close();
 });
+
+test('beside a scroll bar that takes room the page of sessions scrolls down, and not sideways', async () => {
+  await loopIn(gateway, SESSION);
+  const page = await openAs(browser, gateway, 'ana');
+  await page.setViewportSize({ width: PHONE, height: 844 });
+  await page.getByTestId('session-row').first().waitFor();
+  // This browser draws no scroll bar. Where one is drawn, the page is so much narrower than its window.
+  const tooWide = await page.getByRole('search', { name: 'Sessions' }).evaluate((it: any) => {
+    it.ownerDocument.getElementById('root').style.paddingRight = '15px';
+    const scrolled = it.closest('[class*=overflow-y-auto]');
+    return scrolled.scrollWidth - scrolled.clientWidth;
+  });
+  expect(tooWide).toBe(0);
+  await page.context().close();
+});

@@ -44,7 +44,7 @@ export const FilterBar = memo(function FilterBar(props: FilterBarProps) {
         value={search.q ?? ''}
         onChange={(q) => set({ q: q || undefined })}
       />
-      <div className="max-md:-mx-3 max-md:w-[100vw]">
+      <div className="max-md:-mx-3 max-md:w-[calc(100%+1.5rem)]">
         <ScrollSideways ground="canvas" className="flex items-center gap-2 p-0.5 max-md:px-3">
           {isPhone ? <WaitingFilter /> : null}
           <FilterSelects search={search} agentIds={agentIds} />
