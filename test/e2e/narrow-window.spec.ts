@@ -417,3 +417,22 @@ test('beside a scroll bar that takes room the page of sessions scrolls down, and
   expect(tooWide).toBe(0);
   await page.context().close();
 });
+
+test('on a phone the way back stands beside the name of what is shown, however long that is', async () => {
+  const long = `agent-${'0123456789abcdef'.repeat(4)}`;
+  await loopIn(gateway, `session-${'0123456789abcdef'.repeat(4)}`, long);
+  await gateway.operator('PATCH', `/v1/agents/${long}/policy`, { requests_per_minute: 60 });
+  const page = await openAs(browser, gateway, 'ana');
+  await page.setViewportSize({ width: PHONE, height: 740 });
+  for (const path of [`/agents/${long}`, `/sessions/session-${'0123456789abcdef'.repeat(4)}`]) {
+    await page.goto(gateway.url + path);
+    const back = page.getByRole('link', { name: /^Back to/ });
+    const name = page.getByRole('heading', { level: 1 }).filter({ hasText: '0123456789abcdef' });
+    await name.waitFor();
+    const [link, heading] = await Promise.all([back.boundingBox(), name.boundingBox()]);
+    expect(heading?.y, path).toBeLessThan((link?.y ?? 0) + (link?.height ?? 0));
+    // As wide as a finger.
+    expect(link?.width, path).toBe(40);
+  }
+  await page.context().close();
+});

@@ -21,7 +21,7 @@ export function BackLink({ to, listName }: BackLinkProps) {
         event.preventDefault();
         router.history.back();
       }}
-      className="-ml-1.5 inline-flex size-8 items-center justify-center rounded-md text-muted hover:bg-hover hover:text-fg max-md:size-10"
+      className="-ml-1.5 inline-flex size-8 shrink-0 items-center justify-center rounded-md text-muted hover:bg-hover hover:text-fg max-md:size-10"
     >
       <ChevronLeft size={18} aria-hidden="true" />
     </Link>

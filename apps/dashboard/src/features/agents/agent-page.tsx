@@ -99,10 +99,12 @@ function AgentHeader({ agent }: { agent: AgentView }) {
       )}
     >
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1.5">
-        <BackLink to="/agents" listName="agents" />
-        <h1 className="min-w-0 font-semibold text-lg">
-          <Identifier id={agent.agent_id} charsMax={40} kind="agent id" className="text-md" />
-        </h1>
+        <div className="flex min-w-0 max-w-full items-center gap-x-3">
+          <BackLink to="/agents" listName="agents" />
+          <h1 className="min-w-0 font-semibold text-lg">
+            <Identifier id={agent.agent_id} charsMax={40} kind="agent id" className="text-md" />
+          </h1>
+        </div>
         <AgentState agent={agent} />
         <HeldBadge agent={agent} />
         <div className="ml-auto min-w-0 max-md:ml-0 max-md:w-full">

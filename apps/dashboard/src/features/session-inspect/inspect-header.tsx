@@ -41,10 +41,12 @@ export function InspectHeader({ session }: { session: SessionView }) {
       )}
     >
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1.5">
-        <BackLink to="/" listName="sessions" />
-        <h1 className="min-w-0 font-semibold text-lg">
-          <Identifier id={session.session_id} charsMax={36} kind="session id" className="text-md" />
-        </h1>
+        <div className="flex min-w-0 max-w-full items-center gap-x-3">
+          <BackLink to="/" listName="sessions" />
+          <h1 className="min-w-0 font-semibold text-lg">
+            <Identifier id={session.session_id} charsMax={36} kind="session id" className="text-md" />
+          </h1>
+        </div>
         <StateDot
           state={isReworded ? 'alert_entropy' : dotState(session.state, rest, session.control)}
           rest={rest === null ? undefined : LOOP_REST_LABELS[rest]}
