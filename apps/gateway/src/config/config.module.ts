@@ -32,13 +32,17 @@ export interface StartSettings {
   environment: Environment;
 }
 
-/** @throws ConfigError with a message made to be printed as it is */
+/**
+ * @param memoryBytes what the container may have; 0: not known
+ * @throws ConfigError with a message made to be printed as it is
+ */
 export function readStartSettings(
   source: Record<string, string | undefined> = process.env,
   args: readonly string[] = process.argv.slice(2),
+  memoryBytes = process.constrainedMemory(),
 ): StartSettings {
   const environment = readEnvironment(source);
-  const config = parseConfig(environment.config, args);
+  const config = parseConfig(environment.config, args, memoryBytes || Number.POSITIVE_INFINITY);
   const llmCache = parseLlmCacheConfig(environment.llmCache);
   const isSidecarNeeded = config.isLoopDetectionEnabled || needsSidecar(llmCache);
   if (isSidecarNeeded && config.embeddingSidecarSocket === null) requireSidecarSettings(environment.sidecar);

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { localUrl } from './config.js';
 import { readStartSettings } from './config.module.js';
 
-const read = (source: Record<string, string>, args: string[] = []) => readStartSettings(source, args).config;
+const read = (source: Record<string, string>, args: string[] = [], memoryBytes = Number.POSITIVE_INFINITY) =>
+  readStartSettings(source, args, memoryBytes).config;
 
 describe('the configuration', () => {
   it('needs nothing: it listens on loopback, port 4000, with its data beside it', () => {
@@ -25,6 +26,23 @@ describe('the configuration', () => {
       loopWhenSimilarityAbove: null,
       loopInterventionMessage: null,
     });
+  });
+
+  it.each([
+    // Not known.
+    [0, 512],
+    [4096, 512],
+    [1024, 256],
+    // Twice what one body may take.
+    [256, 128],
+  ])('lets bodies of calls take a quarter of %i MiB of memory at most: %i', (memoryMib, inflightMib) => {
+    const mebibyte = 1024 ** 2;
+    const { proxyInflightBytesMax } = read({}, [], memoryMib * mebibyte);
+    expect(proxyInflightBytesMax).toBe(inflightMib * mebibyte);
+    const chosen = String(600 * mebibyte);
+    expect(read({ PROXY_INFLIGHT_BYTES_MAX: chosen }, [], memoryMib * mebibyte).proxyInflightBytesMax).toBe(
+      Number(chosen),
+    );
   });
 
   it('takes an empty variable for one that is not set', () => {

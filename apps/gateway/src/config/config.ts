@@ -94,8 +94,16 @@ const ARGUMENT_WORDS =
 type Variables = Environment['config'];
 type Variable = keyof Variables;
 
-/** @param args of the command line @throws ConfigError for the first argument or variable that cannot be used */
-export function parseConfig(variables: Variables, args: readonly string[] = []): GatewayConfig {
+/**
+ * @param args of the command line
+ * @param memoryBytes what the container may have
+ * @throws ConfigError for the first argument or variable that cannot be used
+ */
+export function parseConfig(
+  variables: Variables,
+  args: readonly string[] = [],
+  memoryBytes = Number.POSITIVE_INFINITY,
+): GatewayConfig {
   const unknown = args.find((arg) => arg !== RESET_ARGUMENT);
   // What stands behind = may be a secret.
   if (unknown !== undefined) throw new ConfigError(unknown.replace(/=.*/s, ''), null, ARGUMENT_WORDS);
@@ -138,7 +146,7 @@ export function parseConfig(variables: Variables, args: readonly string[] = []):
     proxyBodyTimeoutMs: integer(names.proxyBodyTimeoutMs, 60_000, 100, 60 * MINUTE_MS),
     proxyInflightBytesMax: integer(
       names.proxyInflightBytesMax,
-      Math.max(512 * MEBIBYTE, 2 * proxyBodyBytesMax),
+      Math.max(Math.min(512 * MEBIBYTE, Math.floor(memoryBytes / 4)), 2 * proxyBodyBytesMax),
       // The largest body must fit into a tenant's half.
       2 * proxyBodyBytesMax,
       1024 ** 2 * MEBIBYTE,
