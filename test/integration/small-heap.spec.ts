@@ -44,6 +44,17 @@ test('[FR-9.1] long intents in ever new sessions do not outgrow a small heap, an
   expect(await gateway.stop()).toBe(0);
 }, 120_000);
 
+test('says at its start that the heap may outgrow the container', async () => {
+  const limit = (mebibytes: number) =>
+    `--import=data:text/javascript,process.constrainedMemory=()=>${mebibytes * 1024 ** 2}`;
+  const heap = `--max-old-space-size=${HEAP_MB}`;
+  const tight = await startGateway({ env: { NODE_OPTIONS: `${heap} ${limit(HEAP_MB)}` } });
+  expect(tight.output()).toContain('"event":"memory_tight"');
+  const wide = await startGateway({ env: { NODE_OPTIONS: `${heap} ${limit(4 * HEAP_MB)}` } });
+  expect(wide.output()).not.toContain('memory_tight');
+  expect([await tight.stop(), await wide.stop()]).toEqual([0, 0]);
+}, 120_000);
+
 /** Each of them a buffer of its own to Node: hundreds of bytes of memory for one. */
 const BYTES_ONE_BY_ONE = 2_000_000;
 const BYTES_AT_ONCE = 50_000;

@@ -1,10 +1,11 @@
 /** Entry point of the gateway process: reads the environment, starts, prints how to get in, drains on a signal. */
 import 'reflect-metadata';
-import { setFlagsFromString } from 'node:v8';
+import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { outliveOutput } from '#adapters/standard-output';
 import { printBanner } from './banner.js';
 import { readStartSettings } from './config/config.module.js';
 import { misspeltSettings } from './config/misspelt-settings.js';
+import { tightMemory } from './config/tight-memory.js';
 import { startGateway } from './gateway.js';
 import { createLogger } from './telemetry/logger.js';
 
@@ -21,6 +22,8 @@ async function main(): Promise<void> {
   // Node would open its debugger, in which every user of this machine may run programs as this one.
   process.on('SIGUSR1', (signal) => logger.warn({ event: 'signal_ignored', signal }, 'signal ignored'));
   for (const warning of misspeltSettings(process.env)) logger.warn({ event: 'setting_unknown' }, warning);
+  const tight = tightMemory(getHeapStatistics().heap_size_limit, process.constrainedMemory());
+  if (tight !== null) logger.warn({ event: 'memory_tight' }, tight);
   const gateway = await startGateway(settings, logger);
   let isDraining = false;
   for (const signal of SIGNALS) {
