@@ -3,7 +3,7 @@ import { Link, type LinkProps, useRouter } from '@tanstack/react-router';
 import { ChevronLeft } from 'lucide-react';
 import { cameFrom } from './came-from';
 
-interface BackLinkProps {
+export interface BackLinkProps {
   to: LinkProps['to'] & string;
   /** As in "Back to agents". */
   listName: string;

@@ -10,6 +10,6 @@ export function tightMemory(heapBytesMax: number, memoryBytes: number): string |
   const mib = (bytes: number) => `${Math.round(bytes / MEBIBYTE)} MiB`;
   return (
     `the heap may grow to ${mib(heapBytesMax)}, and this container may have ${mib(memoryBytes)} in all: ` +
-    'under load the system will end this process. Give the container 1 GiB or more'
+    'under load the system will end this process. Give the container more: 2 GiB are recommended'
   );
 }

@@ -3,7 +3,7 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { ArrowRight } from 'lucide-react';
 import { type ReactNode, useRef } from 'react';
 import type { AgentView } from '#contracts';
-import { BackLink } from '../../app/back-link';
+import { IdHeading } from '../../app/id-heading';
 import { TextLink } from '../../app/text-link';
 import { LoadingThing, MissingThing } from '../../app/thing-page';
 import { useBack } from '../../app/use-back';
@@ -12,7 +12,6 @@ import {
   FactInLine,
   formatCount,
   formatShare,
-  Identifier,
   Panel,
   plural,
   RelativeTime,
@@ -99,12 +98,7 @@ function AgentHeader({ agent }: { agent: AgentView }) {
       )}
     >
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1.5">
-        <div className="flex min-w-0 max-w-full items-center gap-x-3">
-          <BackLink to="/agents" listName="agents" />
-          <h1 className="min-w-0 font-semibold text-lg">
-            <Identifier id={agent.agent_id} charsMax={40} kind="agent id" className="text-md" />
-          </h1>
-        </div>
+        <IdHeading to="/agents" listName="agents" id={agent.agent_id} charsMax={40} kind="agent id" />
         <AgentState agent={agent} />
         <HeldBadge agent={agent} />
         <div className="ml-auto min-w-0 max-md:ml-0 max-md:w-full">

@@ -1,6 +1,6 @@
 /** What session this is, how it is, and who has it in hand: readable within a second. */
 import { type AgentView, isStoppedState, type SessionView } from '#contracts';
-import { BackLink } from '../../app/back-link';
+import { IdHeading } from '../../app/id-heading';
 import { useLoopsNow } from '../../app/looping';
 import { NO_AGENTS, useTopic } from '../../realtime';
 import {
@@ -9,7 +9,6 @@ import {
   FactInLine,
   formatCount,
   formatPartialCost,
-  Identifier,
   plural,
   RelativeTime,
   StateDot,
@@ -41,12 +40,7 @@ export function InspectHeader({ session }: { session: SessionView }) {
       )}
     >
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1.5">
-        <div className="flex min-w-0 max-w-full items-center gap-x-3">
-          <BackLink to="/" listName="sessions" />
-          <h1 className="min-w-0 font-semibold text-lg">
-            <Identifier id={session.session_id} charsMax={36} kind="session id" className="text-md" />
-          </h1>
-        </div>
+        <IdHeading to="/" listName="sessions" id={session.session_id} charsMax={36} kind="session id" />
         <StateDot
           state={isReworded ? 'alert_entropy' : dotState(session.state, rest, session.control)}
           rest={rest === null ? undefined : LOOP_REST_LABELS[rest]}
