@@ -94,6 +94,13 @@ describe('the semantic-loop step', () => {
 
   test.each([
     [
+      'a request that only warms up the vendor’s prompt cache',
+      callOf(
+        { model: 'm', max_tokens: 0, messages: [user('Where is it now?')] },
+        { dialect: dialectFor('anthropic', 'POST', '/v1/messages') },
+      ),
+    ],
+    [
       'a call without a session',
       callOf(chat(user('Where is it now?')), { sessionId: null, sessionKey: null }),
     ],

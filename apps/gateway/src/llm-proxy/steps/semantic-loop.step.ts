@@ -30,6 +30,8 @@ export const semanticLoopStep = (parts: SemanticLoopParts): Step => ({
   onFailure: 'open',
   run(call: ProxyCall): undefined | Promise<undefined> {
     if (!parts.isEnabled || call.request === null || call.sessionId === null) return undefined;
+    // It asks nothing yet.
+    if (call.request.only_warms) return undefined;
     const policy = parts.agents.restriction(call.scope)?.semantic_loop ?? SEMANTIC_LOOP_POLICY_DEFAULT;
     if (policy === 'off') return undefined;
     const prompt = promptOf(call.request);
