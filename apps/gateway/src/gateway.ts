@@ -41,6 +41,8 @@ import { PartialMessages } from './realtime/partial-messages.js';
 import { RealtimeEvents } from './realtime/realtime-events.js';
 import { boundBodies } from './request-bodies.js';
 import { SemanticLoopArea } from './semantic-loop/semantic-loop.area.js';
+import { shareControl } from './shared-control/share-control.js';
+import type { SharedControl } from './shared-control/shared-control.js';
 import { openSockets, type Sockets } from './sockets.js';
 import { NestLogger } from './telemetry/nest-logger.js';
 import { METRICS, RUNTIME_CONFIG, SPANS, STORE } from './tokens.js';
@@ -128,6 +130,7 @@ interface Parts {
   proxyRoute: ProxyRoute;
   semanticLoop: SemanticLoopArea;
   llmCache: LlmCacheArea;
+  shared: SharedControl | null;
   store: DecisionStore;
   sockets: Sockets;
   closeUnused: () => void;
@@ -247,6 +250,7 @@ async function assemble(
   await alerts.start(hub, known, watch);
   proxy.start(hub, area.interceptor, area.registry);
   semanticLoop.start(hub);
+  const shared = await shareControl(app, { proxy, desk, store, logger });
   const llmCache = app.get(LlmCacheArea);
   const closeUnused = watchConnections(app.getHttpServer(), config.upstreamIdleTimeoutMs);
   return {
@@ -258,6 +262,7 @@ async function assemble(
     proxyRoute,
     semanticLoop,
     llmCache,
+    shared,
     store,
     sockets,
     closeUnused,
@@ -276,6 +281,7 @@ function planDrain(app: NestFastifyApplication, drain: Drain, parts: Parts): voi
     parts.lane.close();
     return app.close();
   });
+  drain.onDrain('shared control', () => parts.shared?.stop());
   drain.onDrain('proxy', () => parts.proxy.stop());
   drain.onDrain('LLM cache', () => parts.llmCache.stop());
   drain.onDrain('semantic loops', () => parts.semanticLoop.stop());

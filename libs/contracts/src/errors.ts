@@ -24,7 +24,7 @@ export const ERRORS = {
   session_not_found: { status: 404, text: 'No such session in this tenant.' },
   held_message_not_found: { status: 404, text: 'No held message with this trace_id in this session.' },
   agent_not_found: { status: 404, text: 'The proxy has not seen this agent in this tenant.' },
-  incident_not_found: { status: 404, text: 'No such incident in this tenant.' },
+  incident_not_found: { status: 404, text: 'This gateway has no such incident in this tenant.' },
   call_not_found: { status: 404, text: 'No such call in this tenant.' },
   upstream_not_found: { status: 404, text: 'No upstream has this name; configure it in the settings.' },
   alert_rule_not_found: { status: 404, text: 'No such alert rule in this tenant.' },

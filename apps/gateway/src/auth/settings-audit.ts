@@ -9,7 +9,11 @@ import {
 import type { Clock } from '#kernel';
 
 /** Who acts: an operator, or the gateway itself. */
-export type Auditor = Pick<OperatorPrincipal, 'operator_id'> & { role: Role | 'system' };
+export interface Auditor extends Pick<OperatorPrincipal, 'operator_id'> {
+  role: Role | 'system';
+  /** Of the other gateway where it was commanded. */
+  gateway_id?: string;
+}
 
 /** Arguments of `draft`. */
 export type AuditLine = Parameters<SettingsAudit['draft']>;
@@ -64,7 +68,7 @@ export class SettingsAudit {
       before_state: states?.before ?? null,
       after_state: states?.after ?? null,
       outcome: 'ok',
-      detail,
+      detail: whereCommanded(by, detail),
     };
   }
 
@@ -72,3 +76,9 @@ export class SettingsAudit {
     await this.store.commitControl({ audit: [{ ...this.draft(...line), outcome }] });
   }
 }
+
+/** The detail of an audit line, and the gateway of a command that was given at another one. */
+export const whereCommanded = (
+  { gateway_id }: Auditor,
+  detail: Record<string, unknown>,
+): Record<string, unknown> => (gateway_id === undefined ? detail : { ...detail, gateway_id });

@@ -7,17 +7,18 @@ import {
   type AuditDraft,
   type Command,
   type CommandAnswer,
+  type ControlRow,
   type ControlState,
   type DecisionStore,
   type ErrorCode,
   type HitlCommand,
   ObservatoryError,
-  type Role,
   RUNTIME_CONFIG_DEFAULTS,
   type RuntimeConfig,
   type RuntimeConfigSource,
   runtimeConfigSchema,
   SYSTEM_OPERATOR,
+  type TellGateways,
 } from '#contracts';
 import {
   decideAsk,
@@ -28,19 +29,14 @@ import {
   supersedes,
 } from '#domain/hitl';
 import type { Clock, IdSource } from '#kernel';
+import { type Auditor, whereCommanded } from '../auth/settings-audit.js';
 import { BOUND_MET } from './control-bounds.js';
 import { type ControlEntry, pauseLeftMs, prunedRow } from './control-entry.js';
 import type { ControlRegistry } from './control-registry.js';
 import type { ControlWriter } from './control-writer.js';
 import type { HitlEvents } from './hitl-events.js';
 
-/** Who acts: an operator, or the gateway itself. */
-export interface Actor {
-  operator_id: string;
-  role: Role | 'system';
-}
-
-export const SYSTEM_ACTOR: Actor = { operator_id: SYSTEM_OPERATOR, role: 'system' };
+export const SYSTEM_ACTOR: Auditor = { operator_id: SYSTEM_OPERATOR, role: 'system' };
 
 export interface CommandRunnerOptions {
   store: Pick<DecisionStore, 'heldStep'>;
@@ -50,6 +46,15 @@ export interface CommandRunnerOptions {
   registry: ControlRegistry;
   writer: ControlWriter;
   events: HitlEvents;
+  tell: TellGateways;
+}
+
+/** What a command has beside itself. */
+export interface CommandOrigin {
+  /** The agent that asked for this pause, and so for a person. */
+  askedBy?: string | undefined;
+  /** Of the directive, where another gateway has issued it already. */
+  directiveId?: string | undefined;
 }
 
 /** Every method expects to run alone in the session of `entry`. @see ChangeQueue */
@@ -61,7 +66,12 @@ export class CommandRunner {
   }
 
   /** An operator's command. Throws the catalogue's refusals, and what the store throws. */
-  async execute(entry: ControlEntry, actor: Actor, command: Command, body: unknown): Promise<CommandAnswer> {
+  async execute(
+    entry: ControlEntry,
+    actor: Auditor,
+    command: Command,
+    body: unknown,
+  ): Promise<CommandAnswer> {
     if (!(await this.#exists(entry))) throw new ObservatoryError('session_not_found');
     const parsed = parseCommandBody(command, body);
     if (!parsed.ok) {
@@ -72,26 +82,25 @@ export class CommandRunner {
     return this.run(entry, actor, parsed.command);
   }
 
-  /**
-   * A command that is well formed, on a session that exists.
-   * @param askedBy the agent that asked for this pause, and so for a person
-   */
+  /** A command that is well formed, on a session that exists. */
   async run(
     entry: ControlEntry,
-    actor: Actor,
+    actor: Auditor,
     command: HitlCommand,
-    askedBy?: string,
+    origin: CommandOrigin = {},
   ): Promise<CommandAnswer> {
     if (command.command !== 'pause' && command.command !== 'inject')
-      return this.#carryOut(entry, actor, command);
+      return this.#carryOut(entry, actor, command, origin);
     const { registry, events } = this.#options;
     const bound = registry.reserve(actor.operator_id, entry);
     if (bound !== null) {
       events.refusedByBound(entry.key, bound);
+      // Not the store's, which may have room in a moment: words of other gateways do not wait for it.
+      if (actor.gateway_id !== undefined) throw new ObservatoryError('too_many_directives', BOUND_MET[bound]);
       throw new ObservatoryError('store_busy', BOUND_MET[bound], { retryAfterSeconds: 60 });
     }
     try {
-      return await this.#carryOut(entry, actor, command, askedBy);
+      return await this.#carryOut(entry, actor, command, origin);
     } finally {
       registry.release(entry);
     }
@@ -99,11 +108,11 @@ export class CommandRunner {
 
   async #carryOut(
     entry: ControlEntry,
-    actor: Actor,
+    actor: Auditor,
     command: HitlCommand,
-    askedBy?: string,
+    { askedBy, directiveId = this.#options.ids.next() }: CommandOrigin,
   ): Promise<CommandAnswer> {
-    const { clock, ids } = this.#options;
+    const { clock } = this.#options;
     const { tenant_id, session_id } = entry.row;
     const held =
       command.command === 'rewrite'
@@ -113,7 +122,7 @@ export class CommandRunner {
       operatorId: actor.operator_id,
       nowMs: clock.nowMs(),
       pauseTtlMs: command.command === 'pause' ? this.#setting('hitl_pause_ttl_ms') : 0,
-      directiveId: ids.next(),
+      directiveId,
       isHeld: held !== null,
       askedBy,
     });
@@ -123,13 +132,17 @@ export class CommandRunner {
       throw new ObservatoryError(decision.code);
     }
     const audit = this.draft(entry, actor, name, detail);
+    const tell = () => this.#tell(entry, actor, command, directiveId);
     if (decision.kind === 'noop') {
+      // What another gateway says again is no news.
+      if (actor.gateway_id !== undefined) return { status: 'ok', note: decision.note };
       await this.#options.writer.commit(entry, { audit: [{ ...audit, outcome: decision.note }] });
+      tell();
       this.#options.events.commandDone(entry.key, name, actor.operator_id, decision.note);
       return { status: 'ok', note: decision.note, ...(name === 'resume' ? { flushed_count: 0 } : {}) };
     }
     const committed = await this.#options.writer.commit(entry, {
-      next: decision.next,
+      next: await this.#asHeardHere(entry, actor, decision.next),
       audit: [{ ...audit, after_state: decision.next.state }],
       releasesHeld: decision.releasesHeld,
       tellsAgent: true,
@@ -147,9 +160,34 @@ export class CommandRunner {
       await this.#auditRefusal(entry, actor, name, 'held_message_not_found', detail);
       throw new ObservatoryError('held_message_not_found');
     }
+    tell();
     entry.informed = entry.informed.filter((directive) => !supersedes(name, directive.type));
     this.#options.events.commandDone(entry.key, name, actor.operator_id, 'ok');
     return { status: 'ok', ...(name === 'resume' ? { flushed_count: committed.releasedCount } : {}) };
+  }
+
+  /**
+   * To the others what was commanded here. A rewrite changes a message that this gateway alone holds; who asked for a person was
+   * heard here, and people are told of it once.
+   */
+  #tell(
+    { row: { tenant_id, session_id } }: ControlEntry,
+    { operator_id, role, gateway_id }: Auditor,
+    command: HitlCommand,
+    directive_id: string,
+  ): void {
+    if (gateway_id !== undefined || command.command === 'rewrite') return;
+    const act = { kind: 'command', session_id, command, directive_id } as const;
+    this.#options.tell({ tenant_id, operator_id, role, act });
+  }
+
+  /**
+   * A session that only other gateways have seen has nobody here who takes a directive: its state says as much, and a row that
+   * waits for somebody to hear it would be under control for ever.
+   */
+  async #asHeardHere(entry: ControlEntry, { gateway_id }: Auditor, next: ControlRow): Promise<ControlRow> {
+    if (gateway_id === undefined || (await this.isSeen(entry))) return next;
+    return { ...next, directive_seq: entry.row.directive_seq, directives: [] };
   }
 
   /** One more agent of a paused session asks for a person. Rejects as the store does. */
@@ -179,7 +217,7 @@ export class CommandRunner {
   }
 
   /** An audit line as of now: success without a change of state, until told otherwise. */
-  draft(entry: ControlEntry, actor: Actor, action: string, detail: Record<string, unknown>): AuditDraft {
+  draft(entry: ControlEntry, actor: Auditor, action: string, detail: Record<string, unknown>): AuditDraft {
     const state: ControlState = entry.row.state;
     return {
       tenant_id: entry.row.tenant_id,
@@ -191,13 +229,13 @@ export class CommandRunner {
       before_state: state,
       after_state: state,
       outcome: 'ok',
-      detail,
+      detail: whereCommanded(actor, detail),
     };
   }
 
   async #auditRefusal(
     entry: ControlEntry,
-    actor: Actor,
+    actor: Auditor,
     action: Command,
     code: ErrorCode,
     detail: Record<string, unknown>,
@@ -213,8 +251,13 @@ export class CommandRunner {
    * has seen, which has no steps of its own where its agent reports them under another session.
    */
   async #exists(entry: ControlEntry): Promise<boolean> {
-    if (entry.row.directive_seq > 0 || entry.row.proxied) return true;
-    return (await this.#options.writer.sessions.find(entry.key)) !== null;
+    const { directive_seq, state } = entry.row;
+    return directive_seq > 0 || state !== 'active' || (await this.isSeen(entry));
+  }
+
+  /** Its agent has been at this gateway. Rejects as the store does. */
+  async isSeen({ key, row }: ControlEntry): Promise<boolean> {
+    return row.proxied || row.cooperative || (await this.#options.writer.sessions.find(key)) !== null;
   }
 
   /** Read on each use; a value of the wrong type falls back to the default with a warning. */

@@ -2,7 +2,7 @@
  * What agents confirm: that they were told, have taken a directive, or stand still. Durable where it acknowledges a pause; what was
  * merely taken is written behind.
  */
-import type { SessionKey } from '#contracts';
+import type { ControlRow, SessionKey, TellGateways } from '#contracts';
 import { type Confirmation, decideAcknowledge } from '#domain/hitl';
 import { type CommandRunner, SYSTEM_ACTOR } from './command-runner.js';
 import { type ControlEntry, confirmUpTo, informUpTo, prunedRow, waiting } from './control-entry.js';
@@ -12,7 +12,7 @@ import type { HitlEvents } from './hitl-events.js';
 import type { SessionTurns } from './session-turns.js';
 
 /** How an agent confirmed: written to the audit. */
-export type ConfirmedVia = 'poll' | 'ack' | 'socket' | 'proxy';
+export type ConfirmedVia = 'poll' | 'ack' | 'socket' | 'proxy' | 'gateway';
 
 interface ConfirmationsParts {
   registry: ControlRegistry;
@@ -20,6 +20,7 @@ interface ConfirmationsParts {
   turns: SessionTurns;
   writer: ControlWriter;
   events: HitlEvents;
+  tell: TellGateways;
 }
 
 export class Confirmations {
@@ -35,7 +36,7 @@ export class Confirmations {
    */
   confirm(key: SessionKey, confirmed: Confirmation, via: ConfirmedVia): Promise<boolean> {
     return this.#parts.turns.alone(key, async (entry) => {
-      const isClient = via !== 'proxy';
+      const isClient = via !== 'proxy' && via !== 'gateway';
       if (isClient) this.show(entry, 'cooperative');
       // A number never issued here belongs to another life of this session: it confirms nothing.
       if (confirmed.kind !== 'taken_ids' && confirmed.upToSeq > entry.row.directive_seq) return false;
@@ -51,6 +52,7 @@ export class Confirmations {
         });
         if (acknowledged) {
           this.#parts.events.acknowledged(key, via, audit.at_ms - (requestedMs ?? audit.at_ms));
+          if (via !== 'gateway') this.#tellAcknowledged(next);
         }
       }
       if (confirmed.kind === 'taken') confirmUpTo(entry, confirmed.upToSeq);
@@ -61,6 +63,10 @@ export class Confirmations {
       }
       return decision.kind === 'apply' || entry.informed.length < informedCount;
     });
+  }
+
+  #tellAcknowledged({ tenant_id, session_id }: ControlRow): void {
+    this.#parts.tell({ tenant_id, ...SYSTEM_ACTOR, act: { kind: 'acknowledged', session_id } });
   }
 
   /** The same, behind: what cannot be written is told again. Never throws. */

@@ -20,12 +20,16 @@ import {
   type LivePublisher,
   type OperatorPrincipal,
   type RuntimeConfigSource,
+  type SessionAct,
   type SessionKey,
   sessionKey,
+  splitSessionKey,
+  type TellGateways,
 } from '#contracts';
 import { agentStateOf, type Confirmation } from '#domain/hitl';
 import type { Clock, IdSource, Interrupt, Timer } from '#kernel';
 import type { SessionDirectory } from '../decision-log/session-directory.js';
+import type { Relayed } from '../shared-control/shared-control.js';
 import { CommandRunner, SYSTEM_ACTOR } from './command-runner.js';
 import { Confirmations, type ConfirmedVia } from './confirmations.js';
 import type { ControlBounds } from './control-bounds.js';
@@ -84,6 +88,8 @@ export class HitlDesk implements ControlDesk {
   readonly #confirmations: Confirmations;
   readonly #expiry: ExpiryTimer;
   #isDraining = false;
+  /** To be set where other gateways are to hear what is commanded here. */
+  tell: TellGateways = () => {};
 
   constructor(ports: HitlPorts) {
     this.#ports = ports;
@@ -92,13 +98,14 @@ export class HitlDesk implements ControlDesk {
     const registry = this.#registry;
     const writer = new ControlWriter({ ...ports, registry, delivery: this.#delivery });
     const gate = new HeldGate(registry, writer);
-    const runner = new CommandRunner({ ...ports, registry, writer });
+    const tell: TellGateways = (word) => this.tell(word);
+    const runner = new CommandRunner({ ...ports, registry, writer, tell });
     const turns = new SessionTurns({ ...ports, registry, gate, writer });
     this.#writer = writer;
     this.#gate = gate;
     this.#runner = runner;
     this.#turns = turns;
-    this.#confirmations = new Confirmations({ ...ports, registry, runner, turns, writer });
+    this.#confirmations = new Confirmations({ ...ports, registry, runner, turns, writer, tell });
     this.#expiry = new ExpiryTimer({
       ...ports,
       expiring: () => this.#expiring(),
@@ -144,18 +151,46 @@ export class HitlDesk implements ControlDesk {
   // ---- operators
 
   /** One command by an operator. Throws the catalogue's refusals; 503 when the store refuses, and nothing changed. */
-  async execute(
+  execute(
     operator: OperatorPrincipal,
     sessionId: string,
     command: Command,
     body: unknown,
   ): Promise<CommandAnswer> {
-    const key = sessionKey(operator.tenant_id, sessionId);
+    return this.#command(sessionKey(operator.tenant_id, sessionId), (entry) =>
+      this.#runner.execute(entry, operator, command, body),
+    );
+  }
+
+  /**
+   * What happened at another gateway is in force here, too. Throws the catalogue's refusals; rejects as the store does.
+   * @param isLeft asked when its turn has come: it may be too late by then
+   */
+  async hear(by: Relayed, act: SessionAct, isLeft: () => boolean): Promise<void> {
+    const key = sessionKey(by.tenant_id, act.session_id);
+    if (act.kind === 'command') {
+      const { command, directive_id: directiveId } = act;
+      await this.#command(key, async (entry) => {
+        const isMeant = isLeft() && (command.command !== 'inject' || (await this.#runner.isSeen(entry)));
+        return isMeant ? this.#runner.run(entry, by, command, { directiveId }) : { status: 'ok' };
+      });
+    } else if (act.kind === 'guided') {
+      await this.confirm(key, { kind: 'taken_ids', directiveIds: act.directive_ids }, 'gateway');
+    } else {
+      const { directive_seq: upToSeq } = (await this.#registry.load(key)).row;
+      await this.confirm(key, { kind: 'shown', upToSeq }, 'gateway');
+    }
+  }
+
+  #command(
+    key: SessionKey,
+    carryOut: (entry: ControlEntry) => Promise<CommandAnswer>,
+  ): Promise<CommandAnswer> {
     const beginTurn = this.#gate.standAside(key);
     return this.#turns
       .alone(key, async (entry) => {
         beginTurn();
-        const answer = await this.#runner.execute(entry, operator, command, body);
+        const answer = await carryOut(entry);
         this.#watch(entry);
         // Nobody waits for what another command lets go: it follows.
         if (answer.flushed_count === undefined) return answer;
@@ -188,7 +223,7 @@ export class HitlDesk implements ControlDesk {
 
   async #pauseAsSystem(entry: ControlEntry, reason: string, askedBy?: string): Promise<void> {
     if (entry.row.state === 'terminated') return;
-    await this.#runner.run(entry, SYSTEM_ACTOR, { command: 'pause', reason }, askedBy);
+    await this.#runner.run(entry, SYSTEM_ACTOR, { command: 'pause', reason }, { askedBy });
     this.#watch(entry);
   }
 
@@ -338,7 +373,11 @@ export class HitlDesk implements ControlDesk {
   }
 
   async takeInjections(key: SessionKey, directiveIds: readonly string[]): Promise<void> {
-    await this.confirm(key, { kind: 'taken_ids', directiveIds: [...directiveIds] }, 'proxy');
+    const ids = [...directiveIds];
+    if (!(await this.confirm(key, { kind: 'taken_ids', directiveIds: ids }, 'proxy'))) return;
+    const { tenantId, sessionId } = splitSessionKey(key);
+    const act = { kind: 'guided', session_id: sessionId, directive_ids: ids } as const;
+    this.tell({ tenant_id: tenantId, ...SYSTEM_ACTOR, act });
   }
 
   // ---- inside

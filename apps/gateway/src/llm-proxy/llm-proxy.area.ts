@@ -35,6 +35,7 @@ import type { LiveHub } from '../realtime/live-hub.js';
 import type { SemanticLoopArea } from '../semantic-loop/semantic-loop.area.js';
 import { AgentActivity, hasBudget } from './agents/agent-activity.js';
 import { AgentBudgets } from './agents/agent-budgets.js';
+import { AgentCommands } from './agents/agent-commands.js';
 import { AgentDirectory } from './agents/agent-directory.js';
 import { agentStanding, policyBar, upstreamStanding } from './agents/agent-standing.js';
 import { AgentViews } from './agents/agent-views.js';
@@ -99,6 +100,7 @@ export class LlmProxyArea {
   readonly budgets: AgentBudgets;
   readonly incidents: IncidentDesk;
   readonly views: AgentViews;
+  readonly commands: AgentCommands;
   readonly held = new HeldCalls();
   readonly #waiting = new WaitingCalls();
   readonly log: CallLog;
@@ -219,6 +221,9 @@ export class LlmProxyArea {
       split: this.#split,
       live,
     });
+    const { agents, incidents, budgets, views } = this;
+    this.commands = new AgentCommands({ agents, incidents, budgets, views });
+    incidents.onOpened = (tenantId, incident) => this.commands.noteKilled(tenantId, incident);
     this.#steps = new StepDelivery((count, error) => events.stepsRefused(count, error));
     this.feed = new StepFeed({
       clock,
@@ -264,6 +269,11 @@ export class LlmProxyArea {
     ]);
     await this.budgets.recover();
     await tellUntoldCalls({ store: this.#parts.proxyStore, sessions, clock: this.#parts.clock });
+  }
+
+  /** Of the gateways that share a Redis; null: this one is alone. */
+  get controlLog(): LimiterLink['controlLog'] {
+    return this.#parts.limits.controlLog;
   }
 
   /** Why the agent's policy does not let it call now; null: it does. */

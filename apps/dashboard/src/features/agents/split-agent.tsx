@@ -1,10 +1,10 @@
-/** That another gateway has the agent's calls too: what an operator does here then stops only some of them. */
+/** That another gateway has the agent's calls too: what is seen of it here is only some of it. */
 import { Split } from 'lucide-react';
 import type { AgentView } from '#contracts';
 import { Badge } from '../../ui';
 
 const EXPLANATION =
-  'A pause or a stop given here does not hold there. Let the load balancer choose by agent.';
+  'A pause or a stop holds there too, but loops are noticed late: each gateway sees only some of the calls. Let the load balancer choose by agent.';
 
 export function SplitBadge({ agent }: { agent: AgentView }) {
   if (!agent.is_split) return null;

@@ -221,8 +221,7 @@ describe('a kill switch that fires while another change is being written', () =>
 });
 
 describe('one tenant', () => {
-  const kill = (agent: string) =>
-    agents.deactivateByKillSwitch(agentScope('default', agent), { ...incident('i'), agent_id: agent });
+  const kill = (agent: string) => agents.deactivateByKillSwitch(agentScope('default', agent), incident('i'));
   const other = agentScope('other', 'a');
   const eve = { ...ANN, tenant_id: 'other' };
 
@@ -241,8 +240,7 @@ describe('one tenant', () => {
 
 describe('agents that the kill switch stops under ever new names', () => {
   const named = (agent: string, tenant = 'default') => agentScope(tenant, agent);
-  const kill = (agent: string) =>
-    agents.deactivateByKillSwitch(named(agent), { ...incident(`inc-${agent}`), agent_id: agent });
+  const kill = (agent: string) => agents.deactivateByKillSwitch(named(agent), incident(`inc-${agent}`));
   const NAMES = Array.from({ length: 10 }, (_, index) => `new ${index}`);
 
   test('stay stopped one and all, in bounded memory, and close their tenant and no other', () => {

@@ -15,7 +15,6 @@ import {
   type Incident,
   KILL_SWITCH_ACTOR,
   type KillSwitchPatch,
-  type OperatorPrincipal,
   type ProxyStore,
   splitAgentScope,
 } from '#contracts';
@@ -68,6 +67,11 @@ interface WrittenChange {
   reason: string | undefined;
   isLetIn: boolean;
 }
+
+/** What stops an agent: an incident, also one whose evidence lies at another gateway. */
+export type KillStop = Pick<Incident, 'incident_id' | 'session_id' | 'at_ms' | 'threshold'> & {
+  breakdown: Pick<Incident['breakdown'], 'score'>;
+};
 
 interface OpenIncident extends Pick<Incident, 'incident_id'> {
   /** Null: the agent is stopped wherever it is at work, by an operator as well or since before this start. */
@@ -175,7 +179,7 @@ export class AgentDirectory {
   }
 
   /** Rejects as the store does: then nothing has changed. To let an agent call again there is `reactivate`. */
-  patchPolicy(scope: AgentScope, patch: PolicyChange, by: OperatorPrincipal): Promise<AgentPolicy> {
+  patchPolicy(scope: AgentScope, patch: PolicyChange, by: Auditor): Promise<AgentPolicy> {
     return this.#changes.run(scope, async () => {
       await this.#patch(scope, patch, by);
       return this.policy(scope);
@@ -186,12 +190,12 @@ export class AgentDirectory {
    * Rejects as the store does: then nothing has changed.
    * @returns false where it is stopped already, for this reason and in all its sessions: then nothing is written
    */
-  deactivate(scope: AgentScope, reason: string, by: OperatorPrincipal): Promise<boolean> {
+  deactivate(scope: AgentScope, reason: string, by: Auditor): Promise<boolean> {
     return this.#changes.run(scope, () => this.#patch(scope, { active: false, reason }, by));
   }
 
   /** @returns whether there was anything to change */
-  async #patch(scope: AgentScope, patch: PolicyChange, by: OperatorPrincipal): Promise<boolean> {
+  async #patch(scope: AgentScope, patch: PolicyChange, by: Auditor): Promise<boolean> {
     const { active, reason, ...given } = patch;
     const before = this.policy(scope);
     const changed = changesOf(given, before);
@@ -207,16 +211,12 @@ export class AgentDirectory {
   }
 
   /** Rejects as the store does: then nothing has changed. */
-  patchKillSwitch(
-    scope: AgentScope,
-    patch: KillSwitchPatch,
-    by: OperatorPrincipal,
-  ): Promise<AgentKillSwitch> {
+  patchKillSwitch(scope: AgentScope, patch: KillSwitchPatch, by: Auditor): Promise<AgentKillSwitch> {
     return this.#changes.run(scope, () => this.#killSwitches.patch(scope, patch, by));
   }
 
   /** In force at once: the agent's next call is refused whatever the disk does. False: it was deactivated already. */
-  deactivateByKillSwitch(scope: AgentScope, incident: Incident): boolean {
+  deactivateByKillSwitch(scope: AgentScope, incident: KillStop): boolean {
     const before = this.policy(scope);
     const policy = before.active ? deactivatedBy(before, incident) : { ...before };
     const stop: UnwrittenStop = { policy, audit: this.#stopDraft(scope, incident) };
@@ -245,7 +245,7 @@ export class AgentDirectory {
    */
   reactivate(
     scope: AgentScope,
-    by: OperatorPrincipal,
+    by: Auditor,
     onActive: () => void,
     { limits = {}, reason, asked = this.openIncidentId(scope), onLimits }: ReactivationParts = {},
   ): Promise<Reactivation> {
@@ -274,7 +274,7 @@ export class AgentDirectory {
   /** In one transaction, what is changed and that it may call again. @returns the policy as it is written */
   async #writeChange(
     scope: AgentScope,
-    by: OperatorPrincipal,
+    by: Auditor,
     { before, changed, reason, isLetIn }: WrittenChange,
   ): Promise<AgentPolicy> {
     const { tenantId, agentId } = splitAgentScope(scope);
@@ -363,7 +363,7 @@ export class AgentDirectory {
     this.#unsaved.delete(scope);
   }
 
-  #stopDraft(scope: AgentScope, { incident_id }: Incident): AuditDraft {
+  #stopDraft(scope: AgentScope, { incident_id }: KillStop): AuditDraft {
     return this.#draft(scope, KILL_SWITCH, 'agent.deactivate', { incident_id });
   }
 
@@ -378,7 +378,7 @@ const stoppedAs = (
   policy: AgentPolicy,
 ): AgentPolicy => ({ ...policy, active, deactivated_by, deactivated_at_ms, deactivated_reason });
 
-const deactivatedBy = (policy: AgentPolicy, incident: Incident): AgentPolicy => ({
+const deactivatedBy = (policy: AgentPolicy, incident: KillStop): AgentPolicy => ({
   ...policy,
   active: false,
   deactivated_by: KILL_SWITCH_ACTOR,

@@ -4,13 +4,12 @@ import {
   type AgentScope,
   agentScope,
   type KillSwitchPatch,
-  type OperatorPrincipal,
   type ProxyStore,
   splitAgentScope,
 } from '#contracts';
 import { applyKillSwitchPatch, DEFAULT_KILL_SWITCH } from '#domain/kill-switch';
 import { type Clock, changesOf } from '#kernel';
-import type { SettingsAudit } from '../../auth/settings-audit.js';
+import type { Auditor, SettingsAudit } from '../../auth/settings-audit.js';
 import { FairShare } from '../../fair-share.js';
 import { isEmpty, requirePlace } from './agent-settings.js';
 
@@ -48,7 +47,7 @@ export class AgentKillSwitches {
   }
 
   /** One after another for each agent. Rejects as the store does: then nothing has changed. */
-  async patch(scope: AgentScope, patch: KillSwitchPatch, by: OperatorPrincipal): Promise<AgentKillSwitch> {
+  async patch(scope: AgentScope, patch: KillSwitchPatch, by: Auditor): Promise<AgentKillSwitch> {
     const { store, audit, clock } = this.#parts;
     const before = this.of(scope);
     const after = applyKillSwitchPatch(before, patch, by.operator_id, clock.nowMs());

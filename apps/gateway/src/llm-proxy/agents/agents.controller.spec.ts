@@ -1,6 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { agentScope, type DocumentWrite, type Incident, type OperatorPrincipal } from '#contracts';
+import {
+  type AgentPolicyPatch,
+  agentScope,
+  type DocumentWrite,
+  type Incident,
+  type OperatorPrincipal,
+} from '#contracts';
 import { FakeClock, turn } from '#testing';
+import { AgentCommands } from './agent-commands.js';
 import { AgentDirectory } from './agent-directory.js';
 import { AgentsController } from './agents.controller.js';
 import { IncidentDesk } from './incident-desk.js';
@@ -38,23 +45,26 @@ async function stopped(then: (agents: AgentDirectory, moment: Moment) => void) {
     nowMs: () => 0,
   } as unknown as ConstructorParameters<typeof IncidentDesk>[0]);
   const views = { touch: () => {} };
-  const controller = new AgentsController({
-    agents,
-    incidents,
-    views,
-    budgets: { policyChanged: async () => then(agents, 'as its budgets are read') },
-  } as never);
+  const budgets = { policyChanged: async () => then(agents, 'as its budgets are read') };
+  const commands = new AgentCommands({ agents, incidents, views, budgets });
+  const told: object[] = [];
+  commands.tell = ({ act }) => {
+    if (act.kind === 'policy') told.push(act.patch);
+  };
+  const controller = new AgentsController({ agents, commands, views } as never);
   await controller.deactivate(ANN, 'a', { reason: 'stop' });
-  return { agents, controller, written };
+  return { agents, commands, controller, written, told };
 }
 
 test('an agent that has control characters in its id from before they were refused can still be stopped', async () => {
   const ID = 'line\nbreak';
   const deactivate = (known: readonly string[]) => {
-    const controller = new AgentsController({
-      agents: { deactivate: async () => false },
-      views: { isKnown: (tenantId: string, id: string) => tenantId === 'default' && known.includes(id) },
-    } as never);
+    const views = {
+      isKnown: (tenantId: string, id: string) => tenantId === 'default' && known.includes(id),
+      touch: () => {},
+    };
+    const commands = new AgentCommands({ agents: { deactivate: async () => false }, views } as never);
+    const controller = new AgentsController({ commands, views } as never);
     return controller.deactivate(ANN, ID, { reason: 'stop' });
   };
   await expect(deactivate([ID])).resolves.toEqual({ status: 'ok', note: 'already_inactive' });
@@ -140,3 +150,41 @@ test('an agent that may call already is given the limits that a reactivation com
   expect(written.at(-1)?.audit).toMatchObject([{ action: 'agent.policy' }]);
   expect(written).toHaveLength(3);
 });
+
+describe('other gateways', () => {
+  test('are told what is commanded here, and not what they told', async () => {
+    const { commands, controller, told } = await stopped(() => {});
+    await controller.changePolicy(ANN, 'a', { session_calls_max: 3, active: true, reason: 'go on' });
+    await commands.hear({ ...ANN, gateway_id: 'there' }, policyAct({ session_calls_max: 4 }));
+    expect(told).toEqual([
+      { active: false, reason: 'stop' },
+      { session_calls_max: 3, active: true, reason: 'go on' },
+    ]);
+  });
+
+  test.each<Moment>(['as it is written', 'as its budgets are read'])(
+    'are not told to let in an agent that the kill switch stops meanwhile, %s',
+    async (moment) => {
+      const { controller, told } = await stoppedAgent(moment);
+      await controller.changePolicy(ANN, 'a', { session_calls_max: 3, active: true }).catch(() => {});
+      expect(told.at(-1)).toEqual({ session_calls_max: 3 });
+    },
+  );
+
+  test('stop an agent here as they did, and let it in', async () => {
+    const { agents, commands } = await stopped(() => {});
+    const by = { ...ANN, gateway_id: 'there' };
+    await commands.hear(by, policyAct({ active: true }));
+    expect(agents.policy(AGENT).active).toBe(true);
+    await commands.hear(by, {
+      kind: 'killed',
+      agent_id: 'a',
+      incident: { ...INCIDENT, session_id: 's', at_ms: 5 },
+    });
+    expect(agents.policy(AGENT)).toMatchObject({ active: false, deactivated_by: 'kill_switch' });
+    expect(agents.wasKilledIn(AGENT, 's')).toBe(true);
+    expect(agents.wasKilledIn(AGENT, 'other')).toBe(false);
+  });
+});
+
+const policyAct = (patch: AgentPolicyPatch) => ({ kind: 'policy', agent_id: 'a', patch }) as const;

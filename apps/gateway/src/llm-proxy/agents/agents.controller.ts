@@ -56,18 +56,11 @@ export class AgentsController {
     @Body() body: unknown,
   ): Promise<AgentPolicy> {
     const scope = this.scopeOf(operator.tenant_id, agentId);
-    const { active, reason, ...limits } = parseFields(agentPolicyPatchSchema, body);
-    const { agents, budgets, incidents, views } = this.proxy;
-    const onLimits = () => budgets.policyChanged(scope);
-    if (active === true) await incidents.reactivate(operator, agentId, { limits, reason, onLimits });
-    else {
-      await agents.patchPolicy(scope, { ...limits, active, reason }, operator);
-      await onLimits();
-    }
-    views.touch(operator.tenant_id, agentId);
-    if (active === true && agents.openIncidentId(scope) !== null)
+    const patch = parseFields(agentPolicyPatchSchema, body);
+    const policy = await this.proxy.commands.patchPolicy(operator, agentId, patch);
+    if (patch.active === true && this.proxy.agents.openIncidentId(scope) !== null)
       throw new ObservatoryError('agent_stopped_again');
-    return agents.policy(scope);
+    return policy;
   }
 
   @Get(':agent_id/kill-switch')
@@ -87,8 +80,8 @@ export class AgentsController {
     @Body() body: unknown,
   ): Promise<KillSwitchAnswer> {
     const scope = this.scopeOf(operator.tenant_id, agentId);
-    await this.proxy.agents.patchKillSwitch(scope, parseFields(killSwitchPatchSchema, body), operator);
-    this.proxy.views.touch(operator.tenant_id, agentId);
+    const patch = parseFields(killSwitchPatchSchema, body);
+    await this.proxy.commands.patchKillSwitch(operator, agentId, patch);
     return this.proxy.views.killSwitch(scope);
   }
 
@@ -100,12 +93,10 @@ export class AgentsController {
     @Param('agent_id') agentId: string,
     @Body() body: unknown,
   ): Promise<{ status: 'ok'; note?: 'already_inactive' }> {
-    const scope = this.scopeOf(operator.tenant_id, agentId);
+    this.scopeOf(operator.tenant_id, agentId);
     const { reason } = parseFields(deactivateBodySchema, body);
-    if (!(await this.proxy.agents.deactivate(scope, reason, operator)))
-      return { status: 'ok', note: 'already_inactive' };
-    this.proxy.views.touch(operator.tenant_id, agentId);
-    return { status: 'ok' };
+    const isNews = await this.proxy.commands.deactivate(operator, agentId, reason);
+    return isNews ? { status: 'ok' } : { status: 'ok', note: 'already_inactive' };
   }
 
   @Post(':agent_id/reactivate')
@@ -116,8 +107,7 @@ export class AgentsController {
     @Param('agent_id') agentId: string,
   ): Promise<{ status: 'ok'; note?: 'already_active' }> {
     this.scopeOf(operator.tenant_id, agentId);
-    const outcome = await this.proxy.incidents.reactivate(operator, agentId);
-    this.proxy.views.touch(operator.tenant_id, agentId);
+    const outcome = await this.proxy.commands.reactivate(operator, agentId);
     if (outcome === 'stopped_again') throw new ObservatoryError('agent_stopped_again');
     return outcome === 'reactivated' ? { status: 'ok' } : { status: 'ok', note: outcome };
   }

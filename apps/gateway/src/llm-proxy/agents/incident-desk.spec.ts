@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Incident, OperatorPrincipal } from '#contracts';
 import { systemTimer } from '#kernel';
+import { AgentCommands } from './agent-commands.js';
 import type { Reactivation } from './agent-directory.js';
 import { AgentsController } from './agents.controller.js';
 import { IncidentDesk, type IncidentDeskParts } from './incident-desk.js';
@@ -41,7 +42,8 @@ function deskFor(answer: Reactivation, hasMoment: boolean) {
     timer: systemTimer,
     nowMs: () => 0,
   } as unknown as IncidentDeskParts);
-  const controller = new AgentsController({ incidents: desk, views: { touch: () => undefined } } as never);
+  const commands = new AgentCommands({ incidents: desk, views: { touch: () => undefined } } as never);
+  const controller = new AgentsController({ commands } as never);
   return { done, reactivate: () => controller.reactivate(ANN, 'a') };
 }
 

@@ -7,13 +7,13 @@ import {
   agentScope,
   type Incident,
   type LivePublisher,
-  type OperatorPrincipal,
   type ProxyStore,
   TOPICS,
 } from '#contracts';
 import type { KillSwitchWindows } from '#domain/kill-switch';
 import type { Timer } from '#kernel';
 import type { AlertMonitor } from '../../alerts/alert-monitor.js';
+import type { Auditor } from '../../auth/settings-audit.js';
 import { FairShare } from '../../fair-share.js';
 import { UnsavedWrites } from '../../unsaved-writes.js';
 import type { ProxyEvents } from '../proxy-events.js';
@@ -48,6 +48,8 @@ export class IncidentDesk {
   /** Under `incidentKey`. */
   readonly #unsaved: UnsavedWrites<string>;
   readonly #places: FairShare;
+  /** To be set: the kill switch fired. Must not throw. */
+  onOpened: (tenantId: string, incident: Incident) => void = () => {};
 
   constructor(parts: IncidentDeskParts) {
     this.#parts = parts;
@@ -60,6 +62,7 @@ export class IncidentDesk {
     const { agents, store, live, alerts, events } = this.#parts;
     agents.deactivateByKillSwitch(agentScope(tenantId, incident.agent_id), incident);
     events.killed(tenantId, incident);
+    this.onOpened(tenantId, incident);
     alerts.note({
       kind: 'incident',
       tenant_id: tenantId,
@@ -93,7 +96,7 @@ export class IncidentDesk {
 
   /** Rejects as the store does. */
   async reactivate(
-    by: OperatorPrincipal,
+    by: Auditor & { tenant_id: string },
     agentId: string,
     change: Omit<ReactivationParts, 'asked'> = {},
   ): Promise<Reactivation> {

@@ -1,6 +1,6 @@
 /**
- * Agents whose calls reach another gateway too, of those that share one Redis. Sessions, pauses and stops belong to one gateway:
- * an agent that a balancer sends to two of them in turns goes on at the other while an operator believes that it waits.
+ * Agents whose calls reach another gateway too, of those that share one Redis. Windows and sessions belong to one gateway: of an
+ * agent that a balancer sends to two of them in turns each sees every other call, and notices a loop late.
  *
  * One move from gateway to gateway is a deployment; several within a short time are a balancer that takes turns.
  */

@@ -1,8 +1,16 @@
 /** The store of limits: in this process, or in Redis where several gateways share one. */
 import type { Logger } from 'pino';
-import type { AgentHomes, RateLimiter } from '#contracts';
+import type { AgentHomes, ControlLog, RateLimiter } from '#contracts';
 import { MemoryRateLimiter } from '#domain/policy';
 import { type Clock, LinePace, steadyClock } from '#kernel';
+
+/** In the same store. */
+export interface SharedLog {
+  log: ControlLog;
+  gatewayId: string;
+  /** The first attempt to reach it is over. Never rejects. */
+  opened: Promise<unknown>;
+}
 
 export interface LimiterLink {
   limiter: RateLimiter;
@@ -10,6 +18,7 @@ export interface LimiterLink {
   isShared: boolean;
   /** In the same store; null: it is not shared. */
   homes: AgentHomes | null;
+  controlLog: SharedLog | null;
   /** The shared store answers now, and was asked. Never rejects. */
   isConnected(): Promise<boolean>;
   /**
@@ -36,11 +45,14 @@ export async function openLimiter(
       limiter: new MemoryRateLimiter({ clock }),
       isShared: false,
       homes: null,
+      controlLog: null,
       isConnected: async () => false,
       onReady: () => {},
       close: async () => {},
     };
-  const { connectRedisAt, RedisAgentHomes, RedisRateLimiter } = await import('#adapters/redis');
+  const { connectRedisAt, RedisAgentHomes, RedisControlLog, RedisRateLimiter } = await import(
+    '#adapters/redis'
+  );
   // Redis that is away says so with every attempt.
   const lines = new LinePace<'redis_failed'>(steadyClock);
   const connection = connectRedisAt(redisUrls, {
@@ -65,10 +77,14 @@ export async function openLimiter(
     limiter: new RedisRateLimiter(own),
     isShared: true,
     homes: new RedisAgentHomes(own),
+    controlLog: {
+      log: new RedisControlLog(client),
+      gatewayId: own.gatewayId,
+      opened: connection.open(),
+    },
     isConnected: () => connection.answers(),
     onReady: () => {},
     close: () => connection.quit(),
   };
-  void connection.open();
   return link;
 }

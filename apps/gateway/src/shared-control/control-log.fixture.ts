@@ -1,0 +1,27 @@
+/** The log of a Redis that can be away, forget, and hold back what is read of it. */
+import type { ControlLog, ControlLogEntry, ControlWord } from '#contracts';
+
+export class FakeControlLog implements ControlLog {
+  entries: ControlLogEntry[] = [];
+  isAway = false;
+  #count = 0;
+
+  async append(text: string): Promise<void> {
+    if (this.isAway) throw new Error('away');
+    this.#count += 1;
+    this.entries.push({ cursor: String(this.#count), text });
+  }
+
+  async readAfter(cursor: string | null, countMax: number): Promise<ControlLogEntry[]> {
+    if (this.isAway) throw new Error('away');
+    return this.entries.filter((entry) => Number(entry.cursor) > Number(cursor ?? 0)).slice(0, countMax);
+  }
+}
+
+export const OPERATOR = { tenant_id: 't', operator_id: 'ann', role: 'admin' } as const;
+
+/** Sets one limit of one agent. */
+export const limitWord = (calls: number, agent_id = 'bot'): ControlWord => ({
+  ...OPERATOR,
+  act: { kind: 'policy', agent_id, patch: { session_calls_max: calls } },
+});

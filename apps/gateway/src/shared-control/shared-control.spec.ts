@@ -1,0 +1,163 @@
+import { beforeEach, expect, test } from 'vitest';
+import { type ControlAct, ObservatoryError } from '#contracts';
+import { MINUTE_MS } from '#kernel';
+import { countingIds, FakeClock } from '#testing';
+import { FakeControlLog, limitWord } from './control-log.fixture.js';
+import { SharedControl } from './shared-control.js';
+
+let log: FakeControlLog;
+let clock: FakeClock;
+let obeyed: [by: string, act: ControlAct][];
+let told: string[];
+/** What the next word that is to be obeyed is refused with. */
+let refusal: Error | null;
+let settings: Map<string, unknown>;
+beforeEach(() => {
+  log = new FakeControlLog();
+  clock = new FakeClock(0);
+  obeyed = [];
+  told = [];
+  refusal = null;
+  settings = new Map();
+});
+
+const gateway = (gatewayId: string) => {
+  const ids = countingIds();
+  return new SharedControl({
+    log,
+    gatewayId,
+    store: {
+      settings: async () => settings,
+      saveSettings: async (values) => {
+        for (const [name, value] of values) settings.set(name, value);
+      },
+    },
+    obey: async (by, left) => {
+      if (refusal !== null) throw refusal;
+      const act = left();
+      if (act !== null) obeyed.push([`${by.operator_id} at ${by.gateway_id}`, act]);
+    },
+    events: {
+      told: () => {},
+      obeyed: () => {},
+      notObeyed: (_word: unknown, error: Error) => void told.push(`not obeyed: ${error.message}`),
+      unreadable: () => void told.push('unreadable'),
+      lost: (count: number) => void told.push(`lost ${count}`),
+      unreachable: () => void told.push('unreachable'),
+    } as never,
+    ids,
+    clock,
+  });
+};
+const say = (calls: number, agent?: string) =>
+  log.append(JSON.stringify({ from: 'there', id: `there-${calls}`, ...limitWord(calls, agent) }));
+const limits = () =>
+  obeyed.map(([, act]) => (act.kind === 'policy' ? act.patch.session_calls_max : act.kind));
+
+test('obeys what others were told, in order, and nothing of its own', async () => {
+  const here = gateway('here');
+  await say(1);
+  await say(2);
+  here.tell(limitWord(3, 'another'));
+  await here.look();
+  await here.look();
+  expect(limits()).toEqual([1, 2]);
+  expect(obeyed[0]?.[0]).toBe('ann at there');
+  expect(here.waitingCount).toBe(0);
+});
+
+test('goes on after a restart where it left off', async () => {
+  await say(1);
+  const here = gateway('here');
+  await here.look();
+  await say(2);
+  const again = gateway('here');
+  await again.start();
+  await again.stop();
+  expect(limits()).toEqual([1, 2]);
+});
+
+test('leaves alone what it decides itself, in words that stand behind those of others', async () => {
+  const here = gateway('here');
+  log.isAway = true;
+  here.tell(limitWord(5));
+  await here.look();
+  log.isAway = false;
+  await say(1);
+  await say(2, 'another');
+  await here.look();
+  expect(limits()).toEqual([2]);
+  await say(6);
+  await here.look();
+  expect(limits()).toEqual([2, 6]);
+});
+
+test('keeps its words while Redis is away, the newest thousand of them, and says what is lost', async () => {
+  const here = gateway('here');
+  log.isAway = true;
+  for (let calls = 1; calls <= 1_002; calls += 1) here.tell(limitWord(calls));
+  await here.look();
+  expect(told.filter((line) => line !== 'unreachable')).toEqual(['lost 1', 'lost 1']);
+  log.isAway = false;
+  await here.look();
+  await gateway('there').look();
+  expect(limits()).toHaveLength(1_000);
+  expect(limits().at(-1)).toBe(1_002);
+  log.isAway = true;
+  here.tell(limitWord(1));
+  await here.stop();
+  expect(told.at(-1)).toBe('lost 1');
+});
+
+test('says again what Redis took and forgot', async () => {
+  const here = gateway('here');
+  const { readAfter } = log;
+  log.readAfter = async () => {
+    log.entries = [];
+    return [];
+  };
+  here.tell(limitWord(1));
+  await here.look();
+  log.readAfter = readAfter;
+  await here.look();
+  await gateway('there').look();
+  expect(limits()).toEqual([1]);
+  expect(here.waitingCount).toBe(0);
+});
+
+test('passes over what is refused, and waits for a store that has no room, for a minute', async () => {
+  const here = gateway('here');
+  await say(1);
+  await say(2);
+  refusal = new ObservatoryError('session_terminated');
+  await here.look();
+  expect(told).toEqual([`not obeyed: ${refusal.message}`, `not obeyed: ${refusal.message}`]);
+  await say(3);
+  await say(4);
+  for (const full of [new ObservatoryError('store_full'), new Error('disk')]) {
+    refusal = full;
+    await here.look();
+    clock.advance(MINUTE_MS / 2 - 1);
+  }
+  refusal = null;
+  await here.look();
+  expect(limits()).toEqual([3, 4]);
+  await say(5);
+  await say(6);
+  refusal = new Error('disk');
+  await here.look();
+  clock.advance(MINUTE_MS);
+  await here.look();
+  expect(told.slice(2)).toEqual(['not obeyed: disk']);
+  refusal = null;
+  await here.look();
+  expect(limits()).toEqual([3, 4, 6]);
+});
+
+test('passes over what nobody understands', async () => {
+  for (const text of ['{', 'null', '{"from":"x"}']) await log.append(text);
+  await say(1);
+  await gateway('here').look();
+  expect(told).toEqual(['unreadable', 'unreadable', 'unreadable']);
+  expect(limits()).toEqual([1]);
+});

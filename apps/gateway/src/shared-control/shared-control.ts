@@ -1,0 +1,206 @@
+/**
+ * What is commanded at one gateway is in force at all that share its Redis: pauses, resumes, guidance, terminations, stopped agents,
+ * their limits. Each gateway obeys its own operators at once and tells the others behind; nothing that is on a call's way waits for
+ * Redis. Where Redis is away, words wait here, in order, and each gateway goes on by what it knows.
+ *
+ *     tell -> waiting -> append -> | log, one order for all | -> read -> obey
+ *                  ^                                              |
+ *                  +----- own word read back: it waits no more ---+
+ *
+ * @see maskAct for words that cross
+ */
+import {
+  type ControlAct,
+  type ControlLog,
+  type ControlWord,
+  controlWordSchema,
+  type DecisionStore,
+  ObservatoryError,
+} from '#contracts';
+import { type IdSource, MINUTE_MS, type SteadyClock } from '#kernel';
+import type { Auditor } from '../auth/settings-audit.js';
+import { decidedBy, maskAct } from './mask-act.js';
+import type { SharedControlEvents } from './shared-control-events.js';
+
+/** A stop that is given elsewhere is in force here after this, at the latest. */
+const LOOK_INTERVAL_MS = 250;
+const READ_COUNT_MAX = 100;
+/** While Redis is away; of more the oldest are given up, and counted. */
+const WAITING_COUNT_MAX = 1_000;
+/** A word that the store refuses for so long is given up: those behind it wait for it. */
+const OBEY_WITHIN_MS = MINUTE_MS;
+/** Where the log was read up to. */
+const CURSOR_SETTING = 'control_cursor';
+
+export interface Relayed extends Auditor {
+  tenant_id: string;
+  /** Where it was commanded; kept in the audit. */
+  gateway_id: string;
+}
+
+export interface SharedControlParts {
+  log: ControlLog;
+  gatewayId: string;
+  store: Pick<DecisionStore, 'settings' | 'saveSettings'>;
+  /**
+   * Does what is left of a word; rejects with what refuses it. What is done already does no harm.
+   * @param left asked when its turn has come: what was commanded here meanwhile stands behind it in the log
+   */
+  obey: (by: Relayed, left: () => ControlAct | null) => Promise<void>;
+  events: SharedControlEvents;
+  ids: IdSource;
+  clock: SteadyClock;
+}
+
+interface OwnWord {
+  id: string;
+  word: ControlWord;
+  isSent: boolean;
+}
+
+export class SharedControl {
+  readonly #parts: SharedControlParts;
+  #waiting: OwnWord[] = [];
+  #cursor: string | null = null;
+  #savedCursor: string | null = null;
+  /** Since when the store refuses the next word. */
+  #stuckSinceMs: number | null = null;
+  #looking: Promise<void> | null = null;
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(parts: SharedControlParts) {
+    this.#parts = parts;
+  }
+
+  /** Words on their way to the others. */
+  get waitingCount(): number {
+    return this.#waiting.length;
+  }
+
+  /**
+   * Hears what was said while this gateway was away, if Redis answers, and from then on whatever is said. Rejects as the store
+   * does when it is read.
+   */
+  async start(): Promise<void> {
+    const cursor = (await this.#parts.store.settings()).get(CURSOR_SETTING);
+    this.#cursor = this.#savedCursor = typeof cursor === 'string' ? cursor : null;
+    await this.look();
+    this.#timer = setInterval(() => void this.look(), LOOK_INTERVAL_MS).unref();
+  }
+
+  /** Sends what still waits, if Redis takes it. Never rejects. */
+  async stop(): Promise<void> {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    await this.#looking;
+    await this.look();
+    if (this.#waiting.length > 0) this.#parts.events.lost(this.#waiting.length);
+  }
+
+  /** Of what is in force here. Never throws. */
+  tell(word: ControlWord): void {
+    if (this.#waiting.length >= WAITING_COUNT_MAX) {
+      this.#waiting.shift();
+      this.#parts.events.lost(1);
+    }
+    this.#waiting.push({ id: this.#parts.ids.next(), word, isSent: false });
+    void (this.#looking ?? Promise.resolve()).then(() => this.look());
+  }
+
+  /** One look at a time. Never rejects. */
+  look(): Promise<void> {
+    this.#looking ??= this.#exchange()
+      .catch((error: unknown) => this.#parts.events.unreachable(error))
+      .finally(() => {
+        this.#looking = null;
+      });
+    return this.#looking;
+  }
+
+  async #exchange(): Promise<void> {
+    await this.#send();
+    if (await this.#readAll())
+      // Read back by now, unless Redis has lost them.
+      for (const own of this.#waiting) own.isSent = false;
+    await this.#saveCursor();
+  }
+
+  async #send(): Promise<void> {
+    const { log, gatewayId, events } = this.#parts;
+    for (const own of [...this.#waiting]) {
+      if (own.isSent) continue;
+      await log.append(JSON.stringify({ from: gatewayId, id: own.id, ...own.word }));
+      own.isSent = true;
+      events.told(own.word);
+    }
+  }
+
+  /** @returns false where a word must be obeyed before those behind it are read */
+  async #readAll(): Promise<boolean> {
+    for (;;) {
+      const entries = await this.#parts.log.readAfter(this.#cursor, READ_COUNT_MAX);
+      for (const { cursor, text } of entries) {
+        if (!(await this.#hear(text))) return false;
+        this.#cursor = cursor;
+      }
+      if (entries.length < READ_COUNT_MAX) return true;
+    }
+  }
+
+  /** @returns false: again later */
+  async #hear(text: string): Promise<boolean> {
+    const { gatewayId, obey, events } = this.#parts;
+    const said = parseEntry(text);
+    if (said === null) {
+      events.unreadable();
+      return true;
+    }
+    const { from, id, word } = said;
+    if (from === gatewayId) {
+      const at = this.#waiting.findIndex((own) => own.id === id);
+      this.#waiting = this.#waiting.slice(at + 1);
+      return true;
+    }
+    const left = () => maskAct(word, new Set(this.#waiting.flatMap((own) => decidedBy(own.word))));
+    if (left() === null) return true;
+    const { tenant_id, operator_id, role } = word;
+    try {
+      await obey({ tenant_id, operator_id, role, gateway_id: from }, left);
+      events.obeyed(word);
+    } catch (error) {
+      if (this.#mayTryAgain(error)) return false;
+      events.notObeyed(word, error);
+    }
+    this.#stuckSinceMs = null;
+    return true;
+  }
+
+  #mayTryAgain(error: unknown): boolean {
+    if (error instanceof ObservatoryError && error.code !== 'store_busy' && error.code !== 'store_full')
+      return false;
+    const nowMs = this.#parts.clock.steadyMs();
+    this.#stuckSinceMs ??= nowMs;
+    return nowMs - this.#stuckSinceMs < OBEY_WITHIN_MS;
+  }
+
+  /** A word that is read again after a crash is obeyed twice, which does no harm. */
+  async #saveCursor(): Promise<void> {
+    const cursor = this.#cursor;
+    if (cursor === this.#savedCursor) return;
+    await this.#parts.store.saveSettings(new Map([[CURSOR_SETTING, cursor]]));
+    this.#savedCursor = cursor;
+  }
+}
+
+/** Null: of a gateway that says it otherwise, or no word at all. */
+function parseEntry(text: string): { from: string; id: string; word: ControlWord } | null {
+  let json: { from?: unknown; id?: unknown } | null;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    return null;
+  }
+  const word = controlWordSchema.safeParse(json);
+  return word.success && typeof json?.from === 'string' && typeof json.id === 'string'
+    ? { from: json.from, id: json.id, word: word.data }
+    : null;
+}

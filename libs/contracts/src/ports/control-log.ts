@@ -1,0 +1,17 @@
+/** One list of words in one order for all gateways that share a store; a word that was read by all of them may leave it. */
+export interface ControlLogEntry {
+  /** Where to go on reading. */
+  cursor: string;
+  text: string;
+}
+
+export interface ControlLog {
+  /** At the end. Rejects where the shared store does not answer: the word may be there all the same. */
+  append(text: string): Promise<void>;
+  /**
+   * @param cursor of the last entry that was read; null: from the oldest on. One that lies beyond the end is of another life of
+   *   the list, which is read from its beginning then
+   * @returns at most `countMax`, oldest first. Rejects where the shared store does not answer
+   */
+  readAfter(cursor: string | null, countMax: number): Promise<ControlLogEntry[]>;
+}
