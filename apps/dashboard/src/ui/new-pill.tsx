@@ -26,7 +26,6 @@ export function FloatingPill({ text, onClick, className }: FloatingPillProps) {
     <div className={cx('pointer-events-none inset-x-0 z-20 flex justify-center', className)}>
       <button
         type="button"
-        data-testid="new-pill"
         onClick={onClick}
         className="nums pointer-events-auto inline-flex h-7 items-center gap-1.5 rounded-full bg-accent-solid px-3 font-medium text-white text-xs shadow-pop hover:bg-accent-solid-hover max-md:h-9"
       >

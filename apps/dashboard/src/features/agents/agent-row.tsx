@@ -31,7 +31,6 @@ export const AgentRow = memo(function AgentRow({ agent, rowIndex, heightPx }: Ag
       aria-rowindex={rowIndex}
       data-testid="agent-row"
       data-agent-id={agent.agent_id}
-      data-active={agent.policy.active}
       style={{ height: heightPx }}
       className="relative hover:bg-hover"
     >
@@ -88,7 +87,6 @@ export const AgentCard = memo(function AgentCard({ agent }: { agent: AgentView }
     <article
       data-testid="agent-row"
       data-agent-id={agent.agent_id}
-      data-active={agent.policy.active}
       className="relative flex h-full flex-col justify-center gap-2 rounded-lg border border-line bg-surface px-3"
     >
       <div className="flex items-center gap-2">
@@ -143,7 +141,7 @@ function PolicyLine({ agent }: { agent: AgentView }) {
   const summary = policySummary(agent.policy);
   if (summary === '') return null;
   return (
-    <p data-testid="agent-policy" title={summary} className="nums truncate text-2xs text-muted">
+    <p title={summary} className="nums truncate text-2xs text-muted">
       <span className="sr-only">Policy: </span>
       {summary}
     </p>

@@ -36,7 +36,6 @@ export function DeactivateButton({ agentId }: { agentId: string }) {
         title={`Deactivate ${agentId}?`}
         description="Every call of it is refused from this moment on, until somebody reactivates it. Calls under way are cut off."
         confirmLabel="Deactivate agent"
-        confirmTestId="agent-deactivate-confirm"
         problems={{ reason: problem }}
         check={check}
         onConfirm={async () => {

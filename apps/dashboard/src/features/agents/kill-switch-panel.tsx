@@ -209,13 +209,7 @@ function KillSwitchForm({ settings, denial, onMutate }: KillSwitchFormProps) {
           >
             Discard
           </Button>
-          <Button
-            type="submit"
-            variant="primary"
-            data-testid="kill-switch-save"
-            busy={isPending}
-            disabledReason={denial}
-          >
+          <Button type="submit" variant="primary" busy={isPending} disabledReason={denial}>
             Save kill switch
           </Button>
         </div>

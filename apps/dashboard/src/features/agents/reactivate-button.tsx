@@ -50,7 +50,6 @@ export function ReactivateButton({ agentId, asksFirst = false }: ReactivateButto
         description="Its calls go through again at once, and the kill switch starts with an empty window."
         confirmLabel="Reactivate"
         confirmVariant="primary"
-        confirmTestId="agent-reactivate-confirm"
         onConfirm={() => mutateAsync()}
       />
     </div>

@@ -23,7 +23,7 @@ export function SplitBadge({ agent }: { agent: AgentView }) {
 export function SplitNote({ agent, namesAgent = false }: { agent: AgentView; namesAgent?: boolean }) {
   if (!agent.is_split) return null;
   return (
-    <p role="status" data-testid="agent-split" className="text-muted">
+    <p role="status" className="text-muted">
       <span className="font-medium text-warning">
         Calls of {namesAgent ? 'its agent' : 'this agent'} also reach another gateway.
       </span>{' '}

@@ -102,11 +102,7 @@ function Channel({ channel, denial, onEdit }: ChannelProps) {
   });
   const Icon = ICONS[channel.kind];
   return (
-    <article
-      data-testid="alert-channel"
-      data-channel-id={channel.channel_id}
-      className="flex items-center gap-3 px-3 py-2.5 max-md:flex-wrap"
-    >
+    <article data-testid="alert-channel" className="flex items-center gap-3 px-3 py-2.5 max-md:flex-wrap">
       <Icon size={17} aria-hidden="true" className="shrink-0 text-muted" />
       <div className="min-w-0 flex-1 [overflow-wrap:anywhere] max-md:basis-[80%]">
         <h2 className="flex flex-wrap items-center gap-2">
@@ -155,7 +151,6 @@ function Channel({ channel, denial, onEdit }: ChannelProps) {
       >
         <Button
           size="sm"
-          data-testid="channel-test"
           icon={<Send size={13} aria-hidden="true" />}
           busy={test.isPending}
           disabledReason={denial}

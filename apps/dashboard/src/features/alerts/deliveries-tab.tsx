@@ -184,7 +184,6 @@ const Delivery = memo(function Delivery({
   return (
     <article
       data-testid="alert-delivery"
-      data-delivery-id={delivery.delivery_id}
       data-state={state}
       className="flex items-start gap-3 px-3 py-2.5 max-md:flex-wrap"
     >
@@ -268,7 +267,6 @@ function RetryButton({ delivery, isChannelGone }: { delivery: AlertDelivery; isC
     <>
       <Button
         size="sm"
-        data-testid="delivery-retry"
         icon={<RotateCcw size={12} aria-hidden="true" />}
         busy={isPending}
         disabledReason={denial ?? goneReason}

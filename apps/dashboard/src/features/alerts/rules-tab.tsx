@@ -79,11 +79,7 @@ function Rule({ rule, channels, denial, onEdit }: RuleProps) {
     onSettled: () => queryClient.invalidateQueries({ queryKey: RULES_KEY }),
   });
   return (
-    <article
-      data-testid="alert-rule"
-      data-rule-id={rule.rule_id}
-      className="flex items-center gap-3 px-3 py-2.5 max-md:flex-wrap"
-    >
+    <article data-testid="alert-rule" className="flex items-center gap-3 px-3 py-2.5 max-md:flex-wrap">
       <div className="min-w-0 flex-1 [overflow-wrap:anywhere] max-md:basis-full">
         <h2 className="flex flex-wrap items-center gap-2">
           <span className={rule.enabled ? 'font-medium' : 'font-medium text-muted'}>{rule.name}</span>

@@ -54,7 +54,6 @@ export function CallsPage() {
       >
         <CallsFilters filter={search} calls={source.calls} agentIds={agentIds} onChange={change} />
         <Button
-          data-testid="calls-freeze"
           aria-pressed={isFrozen}
           variant={isFrozen ? 'primary' : 'secondary'}
           className="ml-auto max-md:h-10"

@@ -21,7 +21,6 @@ export function DecisionBadge({ call }: { call: Pick<LlmCall, 'decision' | 'stat
       tone={isError ? 'danger' : tone}
       icon={ICONS[call.decision]}
       title={isError ? `The upstream answered with status ${call.status}.` : cache ? cachedText(cache) : text}
-      data-decision={call.decision}
     >
       {isError ? `Error ${call.status}` : label}
       {cache?.match === 'semantic' ? (

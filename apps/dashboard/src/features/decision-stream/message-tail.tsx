@@ -104,7 +104,6 @@ function FreezeButton({ isFrozen, arrived, onFreeze, onRelease }: FreezeButtonPr
   if (!isFrozen) {
     return (
       <Button
-        data-testid="stream-freeze"
         className="ml-auto max-md:h-10"
         icon={<Snowflake size={14} aria-hidden="true" />}
         onClick={onFreeze}
@@ -115,7 +114,6 @@ function FreezeButton({ isFrozen, arrived, onFreeze, onRelease }: FreezeButtonPr
   }
   return (
     <Button
-      data-testid="stream-release"
       variant="primary"
       className="nums ml-auto max-md:h-10"
       icon={<ArrowUp size={14} aria-hidden="true" />}

@@ -59,11 +59,7 @@ export const StreamRow = memo(function StreamRow({ step, isOpen, onToggle, onFil
   const severity = step.cognition.entropy_severity ?? 'normal';
   const received = useNow((nowMs) => formatClock(step.gateway.received_at_ms, nowMs));
   return (
-    <div
-      data-testid="stream-row"
-      data-trace-id={step.meta.trace_id}
-      className={cx('relative border-line border-b', isOpen && 'bg-sunken')}
-    >
+    <div data-testid="stream-row" className={cx('relative border-line border-b', isOpen && 'bg-sunken')}>
       <span aria-hidden="true" className={cx('absolute inset-y-0 left-0 w-[3px]', SEVERITY_BARS[severity])} />
       <button
         type="button"

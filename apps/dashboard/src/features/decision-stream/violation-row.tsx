@@ -11,7 +11,6 @@ interface ViolationRowProps {
 export function ViolationRow({ event, wide = false }: ViolationRowProps) {
   return (
     <div
-      data-testid="violation-row"
       data-agent-id={event.agent_id}
       className={cx(
         'relative flex min-w-0 flex-col gap-0.5 py-2 pr-3 pl-6 text-xs',

@@ -70,7 +70,6 @@ function AuditLine({ entry }: { entry: AuditEntry }) {
   return (
     <li
       data-testid="audit-entry"
-      data-action={entry.action}
       title={`Entry ${entry.seq}, hash ${entry.hash.slice(0, 12)}…`}
       className="border-line border-b px-3 py-2 last:border-b-0"
     >

@@ -57,7 +57,6 @@ export function ControlBadge({ control, prefersMode = false, className, ...rest 
       <Badge
         {...rest}
         data-state={state}
-        data-unheard
         tone="warning"
         icon={<Eye size={11} aria-hidden="true" />}
         title={stateText(control)}
@@ -90,7 +89,6 @@ function StoppedBadge({ control, className, ...rest }: Omit<ControlBadgeProps, '
     <span
       data-state={state}
       {...rest}
-      data-waits={waits || undefined}
       title={titleOf(control)}
       className={cx(
         'inline-flex h-5 min-w-0 items-center gap-1 rounded px-1.5 font-medium text-2xs whitespace-nowrap',

@@ -54,7 +54,6 @@ function HeldList({ held, heldCount, denial, onRewrite }: HeldListProps) {
           <li
             key={step.gateway.seq}
             data-testid="held-message"
-            data-trace-id={step.meta.trace_id}
             className="flex items-start gap-2.5 border-line border-b px-3 py-2 last:border-b-0"
           >
             <span className="nums w-4 shrink-0 text-right text-faint">{index + 1}</span>

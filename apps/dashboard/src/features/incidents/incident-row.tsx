@@ -19,8 +19,6 @@ export const IncidentRow = memo(function IncidentRow({
   return (
     <article
       data-testid="incident-row"
-      data-incident-id={incident.incident_id}
-      data-open={isOpen}
       className="relative flex items-center gap-3 px-3 py-2.5 hover:bg-hover @max-xl:flex-wrap @max-xl:gap-x-2 @max-xl:gap-y-1"
     >
       <span

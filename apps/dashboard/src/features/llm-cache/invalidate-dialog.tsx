@@ -40,7 +40,6 @@ export function InvalidateDialog({ pattern: first, onClose }: InvalidateDialogPr
       title="Invalidate"
       description="What is removed is asked of the upstream again. It cannot be brought back."
       confirmLabel={count ? `Remove ${plural(count, 'entry', 'entries')}` : 'Remove'}
-      confirmTestId="invalidate-confirm"
       isReady={count !== undefined && count > 0}
       typeToConfirm={isEverything ? 'everything' : undefined}
       onConfirm={remove}

@@ -16,7 +16,6 @@ export function MatchRow({ match }: { match: SemanticMatch }) {
   return (
     <article
       data-testid="semantic-match"
-      data-match-id={match.match_id}
       aria-label={`Match of ${match.agent_id}, cosine ${formatCosine(match.cosine)}`}
       className="flex flex-col gap-2 px-3 py-3"
     >
@@ -105,7 +104,6 @@ function Verdict({ match }: { match: SemanticMatch }) {
       <span className="ml-auto flex gap-1.5 max-md:ml-0 max-md:w-full max-md:*:flex-1">
         <Button
           size="sm"
-          data-testid="verdict-right"
           aria-label={`Right for ${nameOf(match)}`}
           icon={<Check size={13} aria-hidden="true" />}
           busy={isPending && variables === 'right'}
@@ -118,7 +116,6 @@ function Verdict({ match }: { match: SemanticMatch }) {
         <Button
           size="sm"
           variant="danger-quiet"
-          data-testid="verdict-wrong"
           aria-label={`Wrong for ${nameOf(match)}`}
           icon={<X size={13} aria-hidden="true" />}
           title="Removes the entry, so that nobody gets it again"

@@ -109,7 +109,6 @@ function FreezeToggle({
   useShortcut('freeze', () => onFreeze(!isFrozen));
   return (
     <Button
-      data-testid="freeze-toggle"
       aria-pressed={isFrozen}
       variant={isFrozen ? 'primary' : 'secondary'}
       icon={<Snowflake size={14} aria-hidden="true" />}

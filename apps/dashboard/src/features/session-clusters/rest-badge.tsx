@@ -14,7 +14,7 @@ const REST_TITLES = {
 export function RestBadge({ rest, session }: { rest: Rest; session: SessionView }) {
   if (rest === 'held') return <ControlBadge control={session.control} className="max-w-40" />;
   return (
-    <Badge title={REST_TITLES[rest]} data-testid="alert-rest" data-rest={rest}>
+    <Badge title={REST_TITLES[rest]}>
       {rest === 'silent' ? (
         <>
           Silent <RelativeTime atMs={session.last_seen_ms} short />

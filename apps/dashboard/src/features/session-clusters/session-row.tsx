@@ -66,8 +66,6 @@ export const SessionRow = memo(function SessionRow(props: SessionRowProps) {
       tabIndex={isTabStop ? 0 : -1}
       data-testid="session-row"
       data-session-id={session_id}
-      data-severity={session.severity}
-      data-control-state={session.control.state}
       onClick={(event) => {
         if (!(event.target as Element).closest('a, button')) onOpen(session_id);
       }}
@@ -183,8 +181,6 @@ export const SessionCard = memo(function SessionCard({
     <article
       data-testid="session-row"
       data-session-id={session_id}
-      data-severity={session.severity}
-      data-control-state={session.control.state}
       aria-label={`Session ${session_id}`}
       className={cx(
         'relative mb-2 h-[118px] overflow-hidden rounded-lg border border-line bg-surface px-3 py-2.5 before:absolute before:inset-y-0 before:left-0 before:w-[3px]',

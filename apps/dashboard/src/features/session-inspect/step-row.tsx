@@ -25,7 +25,6 @@ export const StepRow = memo(function StepRow({ step, isOpen, onToggle }: StepRow
   return (
     <div
       data-testid="step-row"
-      data-trace-id={step.meta.trace_id}
       className={cx(
         'border-line border-b',
         gateway.held && 'border-l-[3px] border-l-paused-solid bg-paused-soft/40',

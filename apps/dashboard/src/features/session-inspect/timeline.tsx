@@ -33,7 +33,7 @@ export function Timeline({ detail, openSeqs, onToggle }: TimelineProps) {
     () => timelineEntries(steps, detail.semantic_loops, hasBeginning),
     [steps, detail.semantic_loops, hasBeginning],
   );
-  const { shown, waitingCount, isHeld, setIsHeld } = useHeldEntries(entries);
+  const { shown, waitingCount, setIsHeld } = useHeldEntries(entries);
   const [openLoops, setOpenLoops] = useState<ReadonlySet<string>>(new Set());
   const toggleLoop = useCallback((eventId: string) => {
     setOpenLoops((before) => {
@@ -74,7 +74,6 @@ export function Timeline({ detail, openSeqs, onToggle }: TimelineProps) {
         onBlur={({ currentTarget, relatedTarget }) =>
           currentTarget.contains(relatedTarget) || setIsHeld(isRead(currentTarget))
         }
-        data-held={isHeld}
       >
         <div className="relative" style={{ height: virtualizer.getTotalSize() }}>
           {virtualizer.getVirtualItems().map((item) => {
@@ -135,7 +134,7 @@ function useHeldEntries(entries: readonly TimelineEntry[]) {
   const isBehind = held.stepSeq !== newest.stepSeq || held.loopSeq !== newest.loopSeq;
   if (!isHeld && isBehind) setHeld(newest);
   const split = useMemo(() => splitAtMark(entries, isHeld ? held : newest), [entries, isHeld, held, newest]);
-  return { ...split, isHeld, setIsHeld };
+  return { ...split, setIsHeld };
 }
 
 /** @param props.waitsFor a tool of its first step; "" where nothing is known of any */

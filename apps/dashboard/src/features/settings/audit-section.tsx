@@ -102,16 +102,14 @@ function VerifyBar() {
 
 function Verdict({ verdict }: { verdict: AuditVerification }) {
   return verdict.ok ? (
-    <p data-testid="audit-verdict" className="flex items-center gap-2 font-medium text-success">
+    <p className="flex items-center gap-2 font-medium text-success">
       <ShieldCheck size={16} aria-hidden="true" />
       The chain is whole: {plural(verdict.entry_count, 'entry', 'entries')} checked just now.
     </p>
   ) : (
     <Callout tone="danger" icon={<ShieldAlert size={16} aria-hidden="true" />}>
-      <span data-testid="audit-verdict">
-        The chain is broken at entry {verdict.broken_at_seq}: it, or what came before, was changed after it
-        was written.
-      </span>
+      The chain is broken at entry {verdict.broken_at_seq}: it, or what came before, was changed after it was
+      written.
     </Callout>
   );
 }

@@ -112,7 +112,6 @@ function PriceForm({ table, draft, onDraft: setDraft }: PriceFormProps) {
         <Button
           icon={<Plus size={14} aria-hidden="true" />}
           disabledReason={denial}
-          data-testid="price-add"
           onClick={() => change(addPrice(draft))}
         >
           Add model

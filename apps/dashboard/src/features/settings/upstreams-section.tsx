@@ -28,7 +28,6 @@ export function UpstreamsSection() {
       {error ? <Callout tone="danger">{error.message}</Callout> : null}
       <div className="flex justify-end">
         <Button
-          data-testid="upstream-create"
           icon={<Plus size={14} aria-hidden="true" />}
           disabledReason={denial}
           onClick={() => setEdited('new')}
@@ -82,11 +81,7 @@ function UpstreamRow({ upstream, denial, onEdit }: UpstreamRowProps) {
   const isFixed = source === 'environment';
   const refresh = () => queryClient.invalidateQueries({ queryKey: UPSTREAMS_KEY });
   return (
-    <article
-      data-testid="upstream-row"
-      data-name={name}
-      className="flex items-start gap-3 px-3 py-3 max-md:flex-wrap"
-    >
+    <article data-testid="upstream-row" className="flex items-start gap-3 px-3 py-3 max-md:flex-wrap">
       <div className="min-w-0 flex-1 max-md:basis-full">
         <h2 className="flex flex-wrap items-center gap-2">
           <span className="font-medium font-mono">{name}</span>

@@ -72,7 +72,7 @@ export function SpendTable({ by, lines, totals, onFilter }: SpendTableProps) {
           </tr>
         ))}
         {others === null ? null : (
-          <tr data-testid="spend-others" className="text-muted">
+          <tr className="text-muted">
             <Td>All others</Td>
             <Td className="max-md:hidden">
               <Share share={whole > 0 ? others.cost_usd / whole : 0} />
