@@ -19,6 +19,23 @@ const WHOLE = /^-?[1-9]\d*$/;
 export function parseJsonExactly(bytes: Buffer): unknown {
   const json = withoutMark(bytes);
   const value: unknown = JSON.parse(json.toString('utf8'));
+  const exact = replaceNumbers(json, ROUNDED_CHARS_MIN, (number) =>
+    WHOLE.test(number) && number !== String(Number(number)) ? `"${number}"` : null,
+  );
+  return exact === null ? value : JSON.parse(exact);
+}
+
+/**
+ * @param json valid, without a mark before it
+ * @param charsMin of a number that is looked at
+ * @param replace what stands in a number's place; null: it stays as it is written
+ * @returns the text; null where all stay
+ */
+export function replaceNumbers(
+  json: Buffer,
+  charsMin: number,
+  replace: (number: string) => string | null,
+): string | null {
   const strings = new JsonStrings(json);
   const pieces: string[] = [];
   let from = 0;
@@ -27,16 +44,16 @@ export function parseJsonExactly(bytes: Buffer): unknown {
     else if (startsNumber(json[at])) {
       const start = at;
       while (isOfNumber(json[at + 1])) at += 1;
-      if (at + 1 - start < ROUNDED_CHARS_MIN) continue;
-      const number = json.toString('latin1', start, at + 1);
-      if (!WHOLE.test(number) || number === String(Number(number))) continue;
-      pieces.push(json.toString('utf8', from, start), `"${number}"`);
+      if (at + 1 - start < charsMin) continue;
+      const replaced = replace(json.toString('latin1', start, at + 1));
+      if (replaced === null) continue;
+      pieces.push(json.toString('utf8', from, start), replaced);
       from = at + 1;
     }
   }
-  if (from === 0) return value;
+  if (from === 0) return null;
   pieces.push(json.toString('utf8', from));
-  return JSON.parse(pieces.join(''));
+  return pieces.join('');
 }
 
 /** A number in it may have been another one in its text. @param value not deep */
