@@ -98,11 +98,6 @@ export class KillSwitchWindows {
     this.#changeKnown(key, (one) => one.drop(callId));
   }
 
-  /** Score of the window's latest request; null without a window. */
-  score(key: string): number | null {
-    return this.#windows.peek(tenantOf(key), key)?.score ?? null;
-  }
-
   /**
    * Highest score of the live windows of each group, in one pass over all windows.
    *
