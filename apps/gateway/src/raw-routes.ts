@@ -71,7 +71,7 @@ export function sendJson(
   response: ServerResponse,
   status: number,
   text: string,
-  headers: readonly string[] = [],
+  headers: readonly string[],
 ): void {
   if (response.headersSent || response.destroyed) return;
   const { req: request } = response;

@@ -84,8 +84,8 @@ export interface Environment {
   sidecar: Record<string, string>;
 }
 
-/** The one place where `process.env` is read, but for what OpenTelemetry's exporter reads of its own. */
-export function readEnvironment(source: Record<string, string | undefined> = process.env): Environment {
+/** @param source usually `process.env` */
+export function readEnvironment(source: Record<string, string | undefined>): Environment {
   return {
     config: pickVariables(source, CONFIG_VARIABLES),
     llmCache: pickVariables(source, LLM_CACHE_VARIABLES),

@@ -88,7 +88,7 @@ export class GatewaySecrets extends Unshown {
 export function parseSecrets(
   variables: Environment['secrets'],
   { isLoopback }: { isLoopback: boolean },
-  upstreamVariables: Environment['upstreams'] = {},
+  upstreamVariables: Environment['upstreams'],
 ): GatewaySecrets {
   const operatorToken = variables[SECRET_VARIABLES.operatorToken] ?? null;
   const agentKey = variables[SECRET_VARIABLES.agentKey] ?? null;
