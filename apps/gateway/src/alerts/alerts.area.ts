@@ -9,15 +9,14 @@ import {
   type BudgetPeriod,
   type ControlView,
   type DecisionStore,
+  type DeliveryFilter,
   type ExpiryAction,
   type LivePublisher,
   type Page,
-  type PageQuery,
   type PolicyBar,
   type ProxyStore,
   type SecretBox,
   type SessionKey,
-  type SessionView,
   type StoredStep,
   splitSessionKey,
   TOPICS,
@@ -73,12 +72,14 @@ export interface AlertsDependencies {
   smtp?: Pick<SmtpSender, 'send'>;
 }
 
+type Paused = readonly [SessionKey, ControlView];
+
 /** What a start finds. */
 export interface KnownAgents {
   /** Those in memory. */
   sessions: Pick<SessionRegistry, 'entries'>;
   /** All that hold messages. */
-  paused(): Iterable<readonly [SessionKey, ControlView]>;
+  paused(): Iterable<Paused>;
   /** Why the agent's policy does not let it call now; null: it does. */
   policyBar(tenantId: string, agentId: string): PolicyBar | null;
   /** What the agent has spent, in USD, as far as prices are known. */
@@ -131,9 +132,6 @@ export class AlertsArea {
       },
       send: (channel, notice, deliveryId) => sender.send(channel, notice, deliveryId),
     });
-    const deliver = this.#queue.enqueue.bind(this.#queue);
-    const unwrittenRules = () => this.#queue.unwrittenRules();
-    const lastSeq = () => this.#queue.lastSeq;
     this.monitor = new AlertMonitor({
       documents,
       clock,
@@ -142,9 +140,9 @@ export class AlertsArea {
       publicUrl,
       policyBar: (tenantId, agentId) => this.#agents.policyBar(tenantId, agentId),
       spentUsd: (tenantId, agentId) => this.#agents.spentUsd(tenantId, agentId),
-      deliver,
-      lastSeq,
-      unwrittenRules,
+      deliver: this.#queue.enqueue.bind(this.#queue),
+      lastSeq: () => this.#queue.lastSeq,
+      unwrittenRules: () => this.#queue.unwrittenRules(),
       telemetry,
     });
     const audit = new SettingsAudit(parts.store, clock);
@@ -180,8 +178,11 @@ export class AlertsArea {
     // Before anything new is queued, which would be found pending and carried twice.
     await this.#queue.resume();
     const before = this.monitor.firingBefore(await this.#latestNotices());
-    for (const [key, view] of known.sessions.entries())
-      this.monitor.prime({ ...sessionFact(key, view), kind: 'step', ended: view.ended });
+    for (const [key, view] of known.sessions.entries()) {
+      const tenant_id = tenantIdOf(key);
+      const { agent_id, session_id, last_seen_ms: at_ms, severity, ended } = view;
+      this.monitor.prime({ kind: 'step', tenant_id, agent_id, session_id, at_ms, severity, ended });
+    }
     this.#primePauses(known);
     this.#primeTerminations(known);
     watch();
@@ -243,13 +244,7 @@ export class AlertsArea {
     for (const agentId of ended) this.monitor.note(this.#personFact(key, agentId, control, false, nowMs));
   }
 
-  deliveries(
-    query: PageQuery & {
-      tenant_id: string;
-      state?: AlertDelivery['state'] | undefined;
-      channel_id?: string | undefined;
-    },
-  ): Promise<Page<AlertDelivery>> {
+  deliveries(query: DeliveryFilter): Promise<Page<AlertDelivery>> {
     return this.#parts.proxyStore.deliveries(query);
   }
 
@@ -324,16 +319,5 @@ export class AlertsArea {
     }
   }
 }
-
-const sessionFact = (key: SessionKey, view: SessionView) => ({
-  kind: 'severity' as const,
-  tenant_id: tenantIdOf(key),
-  agent_id: view.agent_id,
-  session_id: view.session_id,
-  at_ms: view.last_seen_ms,
-  severity: view.severity,
-});
-
-type Paused = readonly [SessionKey, ControlView];
 
 const bySince = ([, one]: Paused, [, other]: Paused): number => (one.since_ms ?? 0) - (other.since_ms ?? 0);

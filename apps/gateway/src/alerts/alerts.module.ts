@@ -43,13 +43,11 @@ import { AlertsController } from './alerts.controller.js';
         { publicUrl }: GatewayConfig,
         config: Pick<RuntimeConfigStore, 'effective'>,
       ): Promise<AlertsArea> => {
-        const random = Math.random;
-        const timer = systemTimer;
         const area = new AlertsArea({
           clock,
           ids,
-          timer,
-          random,
+          timer: systemTimer,
+          random: Math.random,
           logger,
           metrics,
           store,

@@ -73,6 +73,12 @@ export interface IncidentFilter extends PageQuery {
   open?: boolean | undefined;
 }
 
+export interface DeliveryFilter extends PageQuery {
+  tenant_id: string;
+  state?: AlertDelivery['state'] | undefined;
+  channel_id?: string | undefined;
+}
+
 export interface SpendQuery {
   tenant_id: string;
   group: SpendGroup;
@@ -132,13 +138,7 @@ export interface ProxyStore {
 
   /** Inserts or replaces (by delivery_id); returns its seq. */
   saveDelivery(delivery: AlertDelivery): Promise<number>;
-  deliveries(
-    query: PageQuery & {
-      tenant_id: string;
-      state?: AlertDelivery['state'] | undefined;
-      channel_id?: string | undefined;
-    },
-  ): Promise<Page<AlertDelivery>>;
+  deliveries(query: DeliveryFilter): Promise<Page<AlertDelivery>>;
   delivery(tenantId: string, deliveryId: string): Promise<AlertDelivery | null>;
   /** Every delivery still pending, oldest first, all tenants: resumed after a crash. */
   pendingDeliveries(): Promise<AlertDelivery[]>;

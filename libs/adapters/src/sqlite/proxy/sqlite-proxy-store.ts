@@ -6,6 +6,7 @@ import {
   type AlertDelivery,
   type CallFilter,
   type CallRow,
+  type DeliveryFilter,
   type DocumentKind,
   type DocumentWrite,
   INCIDENTS_READ_CHARS_MAX,
@@ -127,13 +128,7 @@ export class SqliteProxyStore implements ProxyStore {
     return this.#database.pump.call('saveDelivery', [delivery]);
   }
 
-  async deliveries(
-    query: PageQuery & {
-      tenant_id: string;
-      state?: AlertDelivery['state'] | undefined;
-      channel_id?: string | undefined;
-    },
-  ): Promise<Page<AlertDelivery>> {
+  async deliveries(query: DeliveryFilter): Promise<Page<AlertDelivery>> {
     const { tenant_id, state, channel_id } = query;
     const page = pageKeys('deliveries', query);
     const rows = await this.#database.read('deliveries', tenant_id, state ?? null, channel_id ?? null, page);
