@@ -13,10 +13,10 @@ import {
 } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { temporaryFolder } from '#testing/temporary-folder';
 import { filesToPull, readManifest } from './lib/model-manifest.mjs';
 import { PULL_LIMITS, pullFile, RECORDED_FILE } from './lib/model-pull.mjs';
 import { openSource } from './lib/model-source.mjs';
@@ -95,7 +95,7 @@ let waits: number[];
 let notes: string[];
 
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'models-pull-'));
+  folder = temporaryFolder();
   to = join(folder, 'to');
   asked = [];
   waits = [];
@@ -112,7 +112,6 @@ beforeEach(async () => {
 afterEach(() => {
   server.closeAllConnections();
   server.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 /** Different manners for each request in turn; the last one stays. */

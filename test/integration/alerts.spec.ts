@@ -2,13 +2,13 @@
  * Alerting from end to end: a real gateway, agents that loop, and real receivers on loopback. What of this needs hours
  * or another network is in the specs of the parts.
  */
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { SMTPServer } from 'smtp-server';
 import { io } from 'socket.io-client';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { verifySignature } from '#testing';
+import { temporaryFolder } from '#testing/temporary-folder';
 import { freePort } from './free-ports.js';
 import { type Received, type Receiver, startReceiver, status } from './http-receiver.js';
 import { type RunningGateway, startGateway } from './start-gateway.js';
@@ -510,8 +510,7 @@ describe('an agent that asks for a person', () => {
       },
     ],
   ])('%s is told of once, and of the end after the restart', async (_, before) => {
-    const dataDir = mkdtempSync(join(tmpdir(), 'observatory-waits-'));
-    cleanUp.push(() => rmSync(dataDir, { recursive: true, force: true }));
+    const dataDir = temporaryFolder();
     const receiver = await receive();
     const first = await startGateway({ dataDir });
     const { channel } = await createChannel(receiver.url, {}, first);
@@ -533,8 +532,7 @@ describe('an agent that asks for a person', () => {
   });
 
   it('and died with its gateway before anybody was to be told, is told of by the next, behind whatever its session holds', async () => {
-    const dataDir = mkdtempSync(join(tmpdir(), 'observatory-untold-'));
-    cleanUp.push(() => rmSync(dataDir, { recursive: true, force: true }));
+    const dataDir = temporaryFolder();
     const receiver = await receive();
     const first = await startGateway({ dataDir });
     await send('waits', 'clerk', {}, first);
@@ -556,8 +554,7 @@ describe('an agent that asks for a person', () => {
 
 describe('a process that is killed', () => {
   it('leaves its pending deliveries to the next, which delivers them', async () => {
-    const dataDir = mkdtempSync(join(tmpdir(), 'observatory-alerts-'));
-    cleanUp.push(() => rmSync(dataDir, { recursive: true, force: true }));
+    const dataDir = temporaryFolder();
     const port = await freePort();
     const first = await startGateway({ dataDir });
     const { channel } = await createChannel(`http://127.0.0.1:${port}/`, { secret: CANARY }, first);
@@ -586,8 +583,7 @@ describe('a process that is killed', () => {
 describe('a process that ends while a delivery is under way', () => {
   /** A gateway of its own, one of whose notices has just arrived. */
   async function sending(receiver: Receiver) {
-    const dataDir = mkdtempSync(join(tmpdir(), 'observatory-alerts-'));
-    cleanUp.push(() => rmSync(dataDir, { recursive: true, force: true }));
+    const dataDir = temporaryFolder();
     const first = await startGateway({ dataDir });
     cleanUp.push(() => first.kill());
     const { channel, secret } = await createChannel(receiver.url, {}, first);

@@ -1,14 +1,14 @@
 /** A database of an older version, opened by this one: nothing of it is lost, though the process is killed on the way. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { SQLite, SqliteProxyStore, SqliteStore } from '#adapters/sqlite';
 import { systemClock } from '#kernel';
 import { buildCallRow, buildDecisionLog, buildSessionView, buildStepRow, everyPage } from '#testing';
+import { temporaryFolder } from '#testing/temporary-folder';
 import {
   type Primitive,
   SESSION_COLUMNS,
@@ -31,11 +31,10 @@ const DAY_MS = 86_400_000;
 let folder: string;
 let path: string;
 
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'observatory-migration-'));
+beforeEach(() => {
+  folder = temporaryFolder();
   path = join(folder, 'o.db');
 });
-afterEach(() => rm(folder, { recursive: true }));
 
 const marks = (count: number) => `?${', ?'.repeat(count - 1)}`;
 const spendRow = (day: number) =>

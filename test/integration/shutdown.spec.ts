@@ -1,13 +1,12 @@
 /** SIGTERM and the end of a terminal: what is under way ends well, and what only waits keeps nobody waiting. */
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Manager } from 'socket.io-client';
 import { expect, test } from 'vitest';
 import WebSocket from 'ws';
 import { respondEvents, ScriptedUpstream } from '#testing';
+import { temporaryFolder } from '#testing/temporary-folder';
 import { AGENT_KEY, startGateway } from './start-gateway.js';
 
 const connectTo = async (url: string): Promise<Socket> => {
@@ -126,7 +125,7 @@ test('a stream that goes on past the deadline is broken off, recorded and charge
   timeout: 60_000,
 }, async () => {
   const upstream = await new ScriptedUpstream().listen();
-  const dataDir = mkdtempSync(join(tmpdir(), 'observatory-shutdown-'));
+  const dataDir = temporaryFolder();
   const env = {
     OBSERVATORY_UPSTREAM_OPENAI_URL: `${upstream.origin}/v1`,
     OBSERVATORY_UPSTREAM_OPENAI_KEY: 'sk-scripted',
@@ -173,6 +172,5 @@ test('a stream that goes on past the deadline is broken off, recorded and charge
   const { spend } = (await later.operator('GET', '/v1/agents/writer')).body;
   expect(spend.day.spent_usd).toBeCloseTo(items[0].cost_usd, 6);
   await later.stop();
-  rmSync(dataDir, { recursive: true, force: true });
   await upstream.close();
 });

@@ -1,7 +1,7 @@
 /** `npm run audit:verify` as a person runs it: another process, on the data directory or an export. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -12,6 +12,7 @@ import { SQLite, SqliteStore } from '#adapters/sqlite';
 import type { AuditEntry } from '#contracts';
 import { systemClock } from '#kernel';
 import { buildAuditDraft } from '#testing';
+import { temporaryFolder } from '#testing/temporary-folder';
 
 const SCRIPT = fileURLToPath(new URL('../../scripts/audit-verify.mjs', import.meta.url));
 
@@ -27,17 +28,14 @@ describe('audit:verify', () => {
   let entries: AuditEntry[];
 
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'observatory-audit-'));
+    folder = temporaryFolder();
     store = new SqliteStore({ path: join(folder, 'observatory.db'), clock: systemClock, workerUrl: null });
     await store.open();
     await store.commitControl({ audit: [1, 2, 3].map(() => buildAuditDraft()) });
     await store.commitControl({ audit: [buildAuditDraft({ tenant_id: 'other' })] });
     entries = (await store.audit({ tenant_id: 'default', limit: 9, order: 'asc' })).items;
   });
-  afterEach(async () => {
-    await store.close();
-    await rm(folder, { recursive: true });
-  });
+  afterEach(() => store.close());
 
   it('ends with 0 for a whole audit, while the store is open and when it is closed', async () => {
     const whole = {

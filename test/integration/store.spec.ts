@@ -8,10 +8,11 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { SqliteStore, type StoreEvent } from '#adapters/sqlite';
 import { systemClock } from '#kernel';
 import { buildAuditDraft, buildSessionView, buildStepRow } from '#testing';
+import { temporaryFolder } from '#testing/temporary-folder';
 import { describeDecisionStore } from '../../libs/testing/src/decision-store.conformance.js';
 
 const WORKER_URL = new URL('../../dist/libs/adapters/src/sqlite/sqlite-worker.js', import.meta.url);
@@ -35,11 +36,10 @@ describe('a store in its threads', () => {
   let folder: string;
   let path: string;
 
-  beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'observatory-store-'));
+  beforeEach(() => {
+    folder = temporaryFolder();
     path = join(folder, 'o.db');
   });
-  afterEach(() => rm(folder, { recursive: true }));
 
   it('has every acknowledged step after a kill -9, and no lock stays behind', async () => {
     const promised: number[] = [];

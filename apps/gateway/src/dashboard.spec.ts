@@ -1,8 +1,8 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fastify, { type FastifyInstance } from 'fastify';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { temporaryFolder } from '#testing/temporary-folder';
 import { serveDashboard } from './dashboard.js';
 
 let home: string;
@@ -18,16 +18,13 @@ function build(hash: string): void {
 }
 
 beforeEach(async () => {
-  home = mkdtempSync(join(tmpdir(), 'dashboard-'));
+  home = temporaryFolder();
   dir = join(home, 'dashboard');
   build('first');
   server = fastify();
   await serveDashboard(server, dir);
 });
-afterEach(async () => {
-  await server.close();
-  rmSync(home, { recursive: true });
-});
+afterEach(() => server.close());
 
 const get = (url: string) => server.inject({ url });
 

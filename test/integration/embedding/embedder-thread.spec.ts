@@ -4,10 +4,10 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { openOnnxEmbedder } from '#adapters/onnx';
+import { temporaryFolder } from '#testing/temporary-folder';
 import {
   fillWithMinilmShape,
   isMinilmShared,
-  makeFolder,
   makeToyMinilm,
   sharedModels,
   WORKER_URL,
@@ -62,7 +62,7 @@ describe('the thread of an embedder', () => {
   it.skipIf(!isMinilmShared)(
     `lets a process end while it computes, with the exit code that was meant${needs}`,
     async () => {
-      const path = await makeFolder();
+      const path = temporaryFolder();
       await fillWithMinilmShape(path);
       const children = [5, 40].map((ms) =>
         spawn(process.execPath, [EXITING, path, String(ms)], { stdio: 'inherit' }),

@@ -10,11 +10,11 @@ import { join } from 'node:path';
 import { Tokenizer } from '@huggingface/tokenizers';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type OnnxEmbedder, openOnnxEmbedder } from '#adapters/onnx';
+import { temporaryFolder } from '#testing/temporary-folder';
 import {
   FAILING_WORD,
   fillWithMinilmShape,
   isMinilmShared,
-  makeFolder,
   makeToyMinilm,
   minilmTokenizer,
   sharedModels,
@@ -114,14 +114,14 @@ describe('a MiniLM that is not as it should be', () => {
   const remedy = 'npm run models:pull -- minilm';
 
   it('is refused by the path that leads nowhere', async () => {
-    const path = join(await makeFolder(), 'absent');
+    const path = join(temporaryFolder(), 'absent');
     await expect(opening({ path }, WORKER_URL)).rejects.toThrow(
       `there is no model at ${path}: run "${remedy}"`,
     );
   });
 
   it('is refused when the folder has no model', async () => {
-    const empty = await makeFolder();
+    const empty = temporaryFolder();
     await expect(opening({ path: empty })).rejects.toThrow(`${empty} has no model_quantized.onnx`);
   });
 

@@ -1,11 +1,10 @@
 /** Folders with models for tests, each removed after its test. */
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { onTestFinished } from 'vitest';
+import { temporaryFolder } from '#testing/temporary-folder';
 import { buildGatherModel } from './build-onnx.js';
 
 const repository = fileURLToPath(new URL('../../..', import.meta.url));
@@ -30,24 +29,18 @@ export async function fillWithMinilmShape(folder: string): Promise<void> {
   await cp(minilmShape, join(folder, 'model_int8.onnx'));
 }
 
-export async function makeFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'observatory-model-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  return folder;
-}
-
 export const BUNDLED = join(repository, 'models/observatory-static-384');
 
 /** A copy of the bundled model that a test may spoil. */
 export async function copyBundled(): Promise<string> {
-  const folder = await makeFolder();
+  const folder = temporaryFolder();
   await cp(BUNDLED, folder, { recursive: true });
   return folder;
 }
 
 /** Puts another model in the place of the bundled one, with a manifest that is true of it. */
 export async function replaceBundled(model: Buffer, dimension: number): Promise<string> {
-  const folder = await makeFolder();
+  const folder = temporaryFolder();
   const sha256 = createHash('sha256').update(model).digest('hex');
   const file = { name: 'other.onnx', bytes: model.length, sha256 };
   await writeFile(join(folder, file.name), model);
@@ -128,7 +121,7 @@ export async function makeToyMinilm(options: ToyOptions = {}): Promise<string> {
     ids = 'input_ids',
     tokenizer = TOKENIZER,
   } = options;
-  const folder = await makeFolder();
+  const folder = temporaryFolder();
   const table = VOCABULARY.slice(0, -1).map((_, id) => rowOf(id, dimension));
   const unused = ['attention_mask', 'token_type_ids'];
   await writeFile(

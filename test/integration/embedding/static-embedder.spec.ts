@@ -6,15 +6,9 @@ import { InferenceSession, Tensor } from 'onnxruntime-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type OnnxEmbedder, openOnnxEmbedder } from '#adapters/onnx';
 import { StaticFeaturiser } from '#domain/embedding';
+import { temporaryFolder } from '#testing/temporary-folder';
 import { buildGatherModel } from './build-onnx.js';
-import {
-  BUNDLED,
-  copyBundled,
-  makeFolder,
-  replaceBundled,
-  sharedModels,
-  WORKER_URL,
-} from './model-folders.js';
+import { BUNDLED, copyBundled, replaceBundled, sharedModels, WORKER_URL } from './model-folders.js';
 
 const vectorOf = async (embedder: OnnxEmbedder, text: string): Promise<Float32Array> => {
   const { vector } = await embedder.embed(text);
@@ -148,7 +142,7 @@ describe('a bundled model that is not as it should be', () => {
     await expect(opening(folder)).rejects.toThrow(
       `${folder}/observatory-static-384.onnx; restore the folder`,
     );
-    const empty = await makeFolder();
+    const empty = temporaryFolder();
     await expect(opening(empty, WORKER_URL)).rejects.toThrow(
       `${empty}/manifest.json cannot be read (ENOENT)`,
     );

@@ -12,12 +12,8 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vit
 import { SidecarClient } from '#adapters/grpc';
 import { deferred } from '#kernel';
 import { NO_REPLY, RedisError, ScriptedRedis } from '#testing';
-import {
-  fillWithMinilmShape,
-  isMinilmShared,
-  makeFolder,
-  makeToyMinilm,
-} from '../embedding/model-folders.js';
+import { temporaryFolder } from '#testing/temporary-folder';
+import { fillWithMinilmShape, isMinilmShared, makeToyMinilm } from '../embedding/model-folders.js';
 import { endWithFile } from '../end-with-file.js';
 import { freePort } from '../free-ports.js';
 import { openRawClient } from './raw-client.js';
@@ -451,7 +447,7 @@ describe.each([
     name: 'a model of MiniLM’s shape, with random weights',
     isAbsent: !isMinilmShared,
     settings: async () => {
-      const folder = await makeFolder();
+      const folder = temporaryFolder();
       await fillWithMinilmShape(folder);
       return { LOOP_EMBEDDING_MODEL_PATH: folder };
     },

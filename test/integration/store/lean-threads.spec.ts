@@ -1,17 +1,16 @@
 /** Each thread of the store loads its modules anew: what it does not need costs memory four times, and time at the start. */
 import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { temporaryFolder } from '#testing/temporary-folder';
 
 const MODULE_FILE = new URL('../../../dist/libs/adapters/src/sqlite/database-thread.js', import.meta.url);
 
 /** Of all modules that one loads, itself included; Node lists them for its coverage. */
 async function loadedBy(module: URL): Promise<string[]> {
-  const folder = await mkdtemp(join(tmpdir(), 'observatory-modules-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = temporaryFolder();
   await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', `import '${module}'`], {
     env: { ...process.env, NODE_V8_COVERAGE: folder },
   });

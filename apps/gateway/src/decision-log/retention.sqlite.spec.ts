@@ -1,12 +1,11 @@
 /** What retention leaves where somebody sets the clock. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { SqliteStore } from '#adapters/sqlite';
 import { RUNTIME_CONFIG_DEFAULTS, type RuntimeConfigSource } from '#contracts';
 import { DAY_MS, HOUR_MS } from '#kernel';
 import { buildStepRow, FakeClock } from '#testing';
+import { temporaryFolder } from '#testing/temporary-folder';
 import { BELIEVED_AFTER_MS, Retention, SET_FORWARD_MS, START_AHEAD_MS } from './retention.js';
 
 const KEPT_MS = RUNTIME_CONFIG_DEFAULTS.retention_days * DAY_MS;
@@ -19,14 +18,11 @@ let retention: Retention;
 let warnings: string[];
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'observatory-clock-'));
+  folder = temporaryFolder();
   clock = new FakeClock();
   await start();
 });
-afterEach(async () => {
-  await store.close();
-  await rm(folder, { recursive: true });
-});
+afterEach(() => store.close());
 
 async function start(): Promise<void> {
   store = new SqliteStore({ path: join(folder, 'o.db'), clock, workerUrl: null, durability: 'process' });

@@ -1,12 +1,11 @@
 /** What the rows say after a crash, on the real store: the folds that are saved and those that are made again. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { SqliteStore } from '#adapters/sqlite';
 import { sessionKey } from '#contracts';
 import { initialControl } from '#domain/decision-log';
 import { buildDecisionLog, buildStepRow, FakeClock } from '#testing';
+import { temporaryFolder } from '#testing/temporary-folder';
 import { fallsSilent } from './falls-silent.js';
 import { SessionRegistry } from './session-registry.js';
 
@@ -15,15 +14,12 @@ let folder: string;
 let store: SqliteStore;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'rows-'));
+  folder = temporaryFolder();
   store = new SqliteStore({ path: join(folder, 'o.db'), clock: new FakeClock(), workerUrl: null });
   await store.open();
 });
 
-afterEach(async () => {
-  await store.close();
-  await rm(folder, { recursive: true });
-});
+afterEach(() => store.close());
 
 /** As a process that starts finds it. */
 async function recovered(): Promise<SessionRegistry> {

@@ -1,8 +1,8 @@
-import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { existsSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { expect, it } from 'vitest';
 import { SOCKET_PATH_BYTES_MAX } from '#adapters/grpc';
+import { temporaryFolder } from '#testing/temporary-folder';
 import { placeSidecarSocket } from './sidecar-socket.js';
 
 it('puts the socket into the data folder', () => {
@@ -10,18 +10,14 @@ it('puts the socket into the data folder', () => {
 });
 
 it('puts it into a private temporary folder where its path would be too long, and removes that', () => {
-  const root = mkdtempSync(join(tmpdir(), 'sock-'));
-  try {
-    const socket = placeSidecarSocket(`/srv/${'deep/'.repeat(30)}`, root);
-    const folder = dirname(socket.path);
-    expect(Buffer.byteLength(socket.path)).toBeLessThanOrEqual(SOCKET_PATH_BYTES_MAX);
-    expect(statSync(folder).mode & 0o777).toBe(0o700);
-    socket.release();
-    socket.release();
-    expect(existsSync(folder)).toBe(false);
-  } finally {
-    rmSync(root, { recursive: true, force: true });
-  }
+  const root = temporaryFolder();
+  const socket = placeSidecarSocket(`/srv/${'deep/'.repeat(30)}`, root);
+  const folder = dirname(socket.path);
+  expect(Buffer.byteLength(socket.path)).toBeLessThanOrEqual(SOCKET_PATH_BYTES_MAX);
+  expect(statSync(folder).mode & 0o777).toBe(0o700);
+  socket.release();
+  socket.release();
+  expect(existsSync(folder)).toBe(false);
 });
 
 it('says what to do where neither will do, instead of keeping the gateway from its start', () => {

@@ -1,9 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '#kernel';
 import { buildAuditDraft } from '#testing';
+import { temporaryFolder } from '#testing/temporary-folder';
 import { SQLite } from './sqlite-library.js';
 import { SqliteStore } from './sqlite-store.js';
 import { StoredAudit } from './stored-audit.js';
@@ -13,15 +12,12 @@ let path: string;
 let store: SqliteStore;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'observatory-audit-'));
+  folder = temporaryFolder();
   path = join(folder, 'o.db');
   store = new SqliteStore({ path, clock: systemClock, workerUrl: null, durability: 'process' });
   await store.open();
 });
-afterEach(async () => {
-  await store.close();
-  await rm(folder, { recursive: true });
-});
+afterEach(() => store.close());
 
 const write = (count: number, tenant_id = 'default') =>
   store.commitControl({ audit: Array.from({ length: count }, () => buildAuditDraft({ tenant_id })) });

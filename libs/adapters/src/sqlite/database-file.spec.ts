@@ -1,16 +1,7 @@
-import {
-  chmodSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { temporaryFolder } from '#testing/temporary-folder';
 import { openReaderConnection, openWriterConnection } from './database-file.js';
 import type { ThreadSettings } from './protocol.js';
 import { MIGRATIONS } from './schema.js';
@@ -27,9 +18,8 @@ const settings = (path = join(folder, 'data', 'o.db')): ThreadSettings => ({
 });
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'observatory-file-'));
+  folder = temporaryFolder();
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 describe('the database file', () => {
   it('is readable by its owner only, with everything beside it', () => {

@@ -1,9 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type Deferred, deferred } from '#kernel';
 import { FakeClock } from '#testing';
+import { temporaryFolder } from '#testing/temporary-folder';
 import { ReadQueue } from './read-queue.js';
 import { SqliteDatabase } from './sqlite-database.js';
 
@@ -12,7 +11,7 @@ let refusedCount: number;
 let database: SqliteDatabase;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'observatory-reads-'));
+  folder = temporaryFolder();
   refusedCount = 0;
   database = new SqliteDatabase({
     path: join(folder, 'o.db'),
@@ -25,10 +24,7 @@ beforeEach(async () => {
   });
   await database.open();
 });
-afterEach(async () => {
-  await database.close();
-  await rm(folder, { recursive: true });
-});
+afterEach(() => database.close());
 
 /** Whose reads were answered, in order. */
 const answered: string[] = [];

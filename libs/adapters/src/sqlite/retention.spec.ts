@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '#kernel';
@@ -16,6 +14,7 @@ import {
   buildViolationEvent,
   longBody,
 } from '#testing';
+import { temporaryFolder } from '#testing/temporary-folder';
 import type { SessionAge } from './protocol.js';
 import { CallTable } from './proxy/call-table.js';
 import { SqliteProxyStore } from './proxy/sqlite-proxy-store.js';
@@ -30,15 +29,12 @@ let path: string;
 let store: SqliteStore;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'observatory-retention-'));
+  folder = temporaryFolder();
   path = join(folder, 'o.db');
   store = new SqliteStore({ path, clock: systemClock, workerUrl: null, durability: 'process' });
   await store.open();
 });
-afterEach(async () => {
-  await store.close();
-  await rm(folder, { recursive: true });
-});
+afterEach(() => store.close());
 
 const traces = async () => (await store.stepsAfter(0, 10_000)).map((step) => step.trace_id);
 const stepAt = (received_at_ms: number, overrides: Parameters<typeof buildStepRow>[0] = {}) =>

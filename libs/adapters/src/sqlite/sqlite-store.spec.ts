@@ -1,9 +1,9 @@
-import { mkdtemp, rename, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ObservatoryError, SEVERITIES } from '#contracts';
 import { buildAuditDraft, buildSessionView, buildStepRow, FakeClock, longBody } from '#testing';
+import { temporaryFolder } from '#testing/temporary-folder';
 import { STEP_COLUMNS } from './protocol.js';
 import { MIGRATIONS, migrate } from './schema.js';
 import { SQLite } from './sqlite-library.js';
@@ -31,15 +31,12 @@ async function openStore(options: Partial<SqliteStoreOptions> = {}): Promise<voi
   await store.open();
 }
 
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'observatory-store-'));
+beforeEach(() => {
+  folder = temporaryFolder();
   clock = new FakeClock(1_000_000);
   events = [];
 });
-afterEach(async () => {
-  await store.close();
-  await rm(folder, { recursive: true });
-});
+afterEach(() => store.close());
 
 const eventsOf = <Kind extends StoreEvent['kind']>(kind: Kind) =>
   events.filter((event): event is Extract<StoreEvent, { kind: Kind }> => event.kind === kind);

@@ -1,9 +1,9 @@
-import { copyFileSync, existsSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { StepRow } from '#contracts';
 import { buildAuditDraft, buildStepRow } from '#testing';
+import { temporaryFolder } from '#testing/temporary-folder';
 import { StoreFullError } from './disk-full.js';
 import { type OperationResult, STEP_COLUMNS, type ThreadSettings, type WriteOperation } from './protocol.js';
 import { SQLite } from './sqlite-library.js';
@@ -55,12 +55,9 @@ function stored(): string[] {
 }
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'observatory-writer-'));
+  folder = temporaryFolder();
 });
-afterEach(() => {
-  writer.close();
-  rmSync(folder, { recursive: true });
-});
+afterEach(() => writer.close());
 
 describe('SqliteWriter', () => {
   it('undoes only the call at fault, and keeps the numbering without a gap', () => {

@@ -1,11 +1,10 @@
 /** What stands on disk of agents' settings, and of the kill switch's stops where it is full; and what comes of it after the next start. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { SqliteProxyStore, SqliteStore } from '#adapters/sqlite';
 import { agentScope, KILL_SWITCH_ACTOR } from '#contracts';
 import { buildIncident, FakeTime } from '#testing';
+import { temporaryFolder } from '#testing/temporary-folder';
 import { ADMIN } from '../../auth/access.fixture.js';
 import { SettingsAudit } from '../../auth/settings-audit.js';
 import { AgentDirectory } from './agent-directory.js';
@@ -25,13 +24,10 @@ let unsavedCount: number;
 let closed: string[];
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'observatory-stops-'));
+  folder = temporaryFolder();
   await start();
 });
-afterEach(async () => {
-  await store.close();
-  await rm(folder, { recursive: true });
-});
+afterEach(() => store.close());
 
 async function start(): Promise<void> {
   time = new FakeTime();

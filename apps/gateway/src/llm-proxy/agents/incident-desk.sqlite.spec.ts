@@ -1,11 +1,10 @@
 /** What becomes of the evidence for the kill switch's stops on a disk that is full. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { SqliteProxyStore, SqliteStore } from '#adapters/sqlite';
 import type { Incident } from '#contracts';
 import { buildIncident, FakeTime } from '#testing';
+import { temporaryFolder } from '#testing/temporary-folder';
 import { ADMIN } from '../../auth/access.fixture.js';
 import { SettingsAudit } from '../../auth/settings-audit.js';
 import { AgentDirectory } from './agent-directory.js';
@@ -25,7 +24,7 @@ let lostCount: number;
 let told: unknown[];
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'observatory-incidents-'));
+  folder = temporaryFolder();
   time = new FakeTime();
   unsaved = [];
   shown = [];
@@ -62,10 +61,7 @@ beforeEach(async () => {
     nowMs: () => time.nowMs(),
   });
 });
-afterEach(async () => {
-  await store.close();
-  await rm(folder, { recursive: true });
-});
+afterEach(() => store.close());
 
 const makeRoom = () => store.enforceRetention({ beforeMs: Number.MAX_SAFE_INTEGER, bytesMax: null });
 const open = (incident_id: string, agent_id = 'crawler', tenantId = 'default') =>

@@ -1,6 +1,4 @@
 /** What the caps of a session know after a restart, and of a session that is under way when they are set. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { SqliteProxyStore, SqliteStore } from '#adapters/sqlite';
@@ -8,6 +6,7 @@ import { type LlmCall, sessionKey } from '#contracts';
 import { defaultPolicy, SESSION_IDLE_MS, SessionCaps } from '#domain/policy';
 import { HOUR_MS, MINUTE_MS } from '#kernel';
 import { buildCallRow, FakeClock } from '#testing';
+import { temporaryFolder } from '#testing/temporary-folder';
 import { EarlierUse } from './earlier-use.js';
 
 const SESSION = sessionKey('default', 'session-1');
@@ -21,16 +20,13 @@ let store: SqliteStore;
 let calls: SqliteProxyStore;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'observatory-caps-'));
+  folder = temporaryFolder();
   clock = new FakeClock(BEGAN_MS);
   store = new SqliteStore({ path: join(folder, 'o.db'), clock, workerUrl: null, durability: 'process' });
   await store.open();
   calls = new SqliteProxyStore(store.database);
 });
-afterEach(async () => {
-  await store.close();
-  await rm(folder, { recursive: true });
-});
+afterEach(() => store.close());
 
 const called = (agoMs: number, call: Partial<LlmCall> = {}, tenantId = 'default') =>
   buildCallRow({ started_at_ms: BEGAN_MS - agoMs, ...call }, tenantId);

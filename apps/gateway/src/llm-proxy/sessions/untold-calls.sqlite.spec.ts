@@ -1,6 +1,4 @@
 /** What the rows say after a crash of calls whose step went with the process, on the real store. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { SqliteProxyStore, SqliteStore } from '#adapters/sqlite';
@@ -8,6 +6,7 @@ import { type LlmCall, PROXY_SOURCE, type SessionView, sessionKey } from '#contr
 import { initialControl } from '#domain/decision-log';
 import { MINUTE_MS } from '#kernel';
 import { buildCallRow, buildDecisionLog, buildStepRow, buildUsage, FakeClock } from '#testing';
+import { temporaryFolder } from '#testing/temporary-folder';
 import { SessionRegistry } from '../../decision-log/session-registry.js';
 import { tellUntoldCalls } from './untold-calls.js';
 
@@ -23,15 +22,12 @@ let heldCount: number;
 
 beforeEach(async () => {
   heldCount = 0;
-  folder = await mkdtemp(join(tmpdir(), 'observatory-untold-'));
+  folder = temporaryFolder();
   store = new SqliteStore({ path: join(folder, 'o.db'), clock: new FakeClock(DIED_MS), workerUrl: null });
   await store.open();
   calls = new SqliteProxyStore(store.database);
 });
-afterEach(async () => {
-  await store.close();
-  await rm(folder, { recursive: true });
-});
+afterEach(() => store.close());
 
 /** Two minutes before the process died, unless told. */
 const called = (call: Partial<LlmCall> = {}, tenantId = 'default') =>

@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
@@ -10,6 +8,7 @@ import {
   buildStepRow,
   FakeClock,
 } from '#testing';
+import { temporaryFolder } from '#testing/temporary-folder';
 import { SqliteStore, type SqliteStoreOptions } from '../sqlite-store.js';
 import type { StoreEvent } from '../store-event.js';
 import { SqliteProxyStore } from './sqlite-proxy-store.js';
@@ -33,14 +32,11 @@ async function openStore(options: Partial<SqliteStoreOptions> = {}): Promise<voi
   store = new SqliteProxyStore(steps.database);
 }
 
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'observatory-proxy-store-'));
+beforeEach(() => {
+  folder = temporaryFolder();
   events = [];
 });
-afterEach(async () => {
-  await steps.close();
-  await rm(folder, { recursive: true });
-});
+afterEach(() => steps.close());
 
 const calls = (count: number) => Array.from({ length: count }, () => buildCallRow());
 const commits = () => events.filter((event) => event.kind === 'committed');
