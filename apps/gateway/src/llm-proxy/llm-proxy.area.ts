@@ -142,19 +142,15 @@ export class LlmProxyArea {
     this.#activity = new AgentActivity(clock);
     this.#upstreamHealth = new UpstreamHealthBoard(clock);
     this.#caps = new SessionCaps({ clock });
-    const answerStore = { clock, timer: systemTimer, store: proxyStore };
-    this.#unsettled = newUnsettledAnswers({
-      ...answerStore,
-      onSaveFailed: (error) => events.failedOpen('unsettled_answers', error),
+    const answerStore = (site: string) => ({
+      clock,
+      timer: systemTimer,
+      store: proxyStore,
+      onSaveFailed: (error: unknown) => events.failedOpen(site, error),
     });
-    this.#continued = new ContinuedSessions({
-      ...answerStore,
-      onSaveFailed: (error) => events.failedOpen('continued_sessions', error),
-    });
-    this.#told = new ToldWords({
-      ...answerStore,
-      onSaveFailed: (error) => events.failedOpen('told_words', error),
-    });
+    this.#unsettled = newUnsettledAnswers(answerStore('unsettled_answers'));
+    this.#continued = new ContinuedSessions(answerStore('continued_sessions'));
+    this.#told = new ToldWords(answerStore('told_words'));
     const audit = new SettingsAudit(store, clock);
     this.agents = new AgentDirectory({
       store: proxyStore,
