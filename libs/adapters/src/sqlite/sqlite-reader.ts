@@ -18,6 +18,7 @@ import { AUDIT_READ_CHARS_MAX, STEPS_READ_CHARS_MAX } from '#contracts/store';
 import { tupleOf } from '#domain/entropy/tool-key';
 import type { AuditHead } from '#domain/hitl';
 import { AUDIT_ROWS, AuditReader } from './audit-log.js';
+import { READ_COUNTER } from './counters.js';
 import { openReaderConnection } from './database-file.js';
 import { PreparedStatements } from './prepared-statements.js';
 import type {
@@ -154,9 +155,7 @@ export class SqliteReader implements Omit<ReadCalls, keyof ProxyReadCalls> {
   recentSessions(limit: number): { checkpointSeq: number; rows: RawSession[] } {
     // One snapshot: rows of a later checkpoint would count the steps between twice.
     return this.#database.transaction(() => ({
-      checkpointSeq:
-        this.#sql.get<{ value: number }>('SELECT value FROM counters WHERE name = ?', [SESSION_CHECKPOINT])
-          ?.value ?? 0,
+      checkpointSeq: this.#sql.get<{ value: number }>(READ_COUNTER, [SESSION_CHECKPOINT])?.value ?? 0,
       rows: this.#sql.all<RawSession>(RECENT_SESSIONS, [limit]),
     }))();
   }

@@ -6,6 +6,7 @@
 import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Database, Statement } from 'better-sqlite3';
+import { SAVE_COUNTER } from './counters.js';
 import {
   beginLogAnew,
   cannotOpen,
@@ -79,9 +80,7 @@ export class SqliteWriter {
            ended = excluded.ended, last_seen_ms = excluded.last_seen_ms, search = excluded.search, view = excluded.view`,
       );
       this.#forgetRelease = database.prepare('DELETE FROM unfolded_releases WHERE seq = ?');
-      this.#saveCounter = database.prepare(
-        'INSERT INTO counters (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
-      );
+      this.#saveCounter = database.prepare(SAVE_COUNTER);
     } catch (error) {
       this.#connection.close();
       throw cannotOpen(settings.path, error);

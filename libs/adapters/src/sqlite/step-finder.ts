@@ -4,6 +4,7 @@
  */
 import type { Database } from 'better-sqlite3';
 import { STEPS_READ_CHARS_MAX } from '#contracts/store';
+import { READ_COUNTER } from './counters.js';
 import { PreparedStatements } from './prepared-statements.js';
 import type { PageKeys, RawStep } from './protocol.js';
 import { takeWithin } from './rows-within.js';
@@ -162,9 +163,7 @@ export class StepFinder {
   }
 
   #catchUp(): void {
-    const indexed = this.#sql.get<{ value: number }>('SELECT value FROM counters WHERE name = ?', [
-      INDEXED_SEQ,
-    ]);
+    const indexed = this.#sql.get<{ value: number }>(READ_COUNTER, [INDEXED_SEQ]);
     if (indexed !== null && indexed.value > this.#indexedSeq) {
       this.#indexedSeq = indexed.value;
       this.#ofSessions.forgetUpTo(indexed.value);

@@ -6,6 +6,7 @@
  * @see docs/decisions/0023-the-index-of-steps-has-segments.md
  */
 import type { Database, Statement } from 'better-sqlite3';
+import { READ_COUNTER, SAVE_COUNTER } from './counters.js';
 import type { KeyEntry } from './step-generation.js';
 import { SEGMENT_STEPS } from './step-key.js';
 import { INDEXED_SEQ } from './step-key-table.js';
@@ -49,10 +50,8 @@ export class StepKeySweep {
 
   constructor(database: Database, segments: StepSegments) {
     this.#segments = segments;
-    this.#counter = database.prepare('SELECT value FROM counters WHERE name = ?').pluck();
-    this.#saveCounter = database.prepare(
-      'INSERT INTO counters (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
-    );
+    this.#counter = database.prepare(READ_COUNTER).pluck();
+    this.#saveCounter = database.prepare(SAVE_COUNTER);
     this.#nextFree = database
       .prepare('SELECT seq FROM steps WHERE seq > ? AND held = 0 ORDER BY seq LIMIT 1')
       .pluck();

@@ -8,6 +8,7 @@
  * @see docs/decisions/0023-the-index-of-steps-has-segments.md
  */
 import type { Database, Statement } from 'better-sqlite3';
+import { READ_COUNTER, SAVE_COUNTER } from './counters.js';
 import { diskFullDetail } from './disk-full.js';
 import { type KeyEntry, StepGeneration, type StepIdentity } from './step-generation.js';
 import { NO_PART, partOf, SEGMENT_STEPS, sessionKeyOf, traceKeyOf } from './step-key.js';
@@ -80,14 +81,9 @@ export class StepKeys {
     this.#isRow = database
       .prepare('SELECT 1 FROM steps WHERE seq = ? AND tenant_id = ? AND trace_id = ? AND body_hash = ?')
       .pluck();
-    this.#saveCounter = database.prepare(
-      'INSERT INTO counters (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
-    );
+    this.#saveCounter = database.prepare(SAVE_COUNTER);
     database.function('session_key', { deterministic: true }, sessionKeyOf);
-    this.#indexedSeq =
-      (database.prepare('SELECT value FROM counters WHERE name = ?').pluck().get(INDEXED_SEQ) as
-        | number
-        | undefined) ?? 0;
+    this.#indexedSeq = (database.prepare(READ_COUNTER).pluck().get(INDEXED_SEQ) as number | undefined) ?? 0;
     this.#segments = new StepSegments(database, this.#indexedSeq, segmentSteps);
     this.#sweep = new StepKeySweep(database, this.#segments);
     database.function('segments_of_session', (key) =>

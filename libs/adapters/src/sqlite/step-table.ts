@@ -4,6 +4,7 @@
  */
 import type { Database, Statement } from 'better-sqlite3';
 import { type ControlWrite, RELEASED_STEPS_MAX, STEPS_READ_CHARS_MAX } from '#contracts/store';
+import { READ_COUNTER, SAVE_COUNTER } from './counters.js';
 import { type Primitive, type RawStep, STEP_COLUMNS, type StepsResult, stepWidth } from './protocol.js';
 import { countWithin, takeWithin } from './rows-within.js';
 import type { StepIdentity } from './step-generation.js';
@@ -33,9 +34,7 @@ export class StepTable {
       `INSERT INTO steps (${STEP_COLUMNS.join(', ')}, seq) VALUES (${'?, '.repeat(stepWidth)}?)`,
     );
     this.#keys = new StepKeys(database, generationSteps, segmentSteps);
-    this.#setFloor = database.prepare(
-      'INSERT INTO counters (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
-    );
+    this.#setFloor = database.prepare(SAVE_COUNTER);
     this.#nextSeq = this.#nextSeqStored();
   }
 
@@ -153,10 +152,7 @@ export class StepTable {
 
   #nextSeqStored(): number {
     const last = this.#database.prepare('SELECT max(seq) FROM steps').pluck().get() as number | null;
-    const floor = this.#database
-      .prepare('SELECT value FROM counters WHERE name = ?')
-      .pluck()
-      .get(SEQ_FLOOR) as number | undefined;
+    const floor = this.#database.prepare(READ_COUNTER).pluck().get(SEQ_FLOOR) as number | undefined;
     return Math.max(last ?? 0, floor ?? 0) + 1;
   }
 }

@@ -2,6 +2,7 @@
 import type { Database } from 'better-sqlite3';
 import type { SpendGroup } from '#contracts';
 import { DAY_MS } from '#kernel';
+import { READ_COUNTER } from '../counters.js';
 import { PreparedStatements } from '../prepared-statements.js';
 import { type RawAgentSpend, type RawSpend, SPEND_SUMS, type SpendKeys } from './proxy-protocol.js';
 import { ADDED_BEFORE, dayOf, TENANTS } from './spend-day-table.js';
@@ -51,9 +52,7 @@ export class SpendReader {
 
   /** Those of the span that are whole in `spend_days`; null for none. */
   #wholeDays(fromMs: number, toMs: number): Span | null {
-    const added = this.#sql.get<{ value: number }>('SELECT value FROM counters WHERE name = ?', [
-      ADDED_BEFORE,
-    ]);
+    const added = this.#sql.get<{ value: number }>(READ_COUNTER, [ADDED_BEFORE]);
     const firstMs = dayOf(fromMs + DAY_MS - 1);
     const endMs = dayOf(Math.min(toMs, added?.value ?? 0));
     return firstMs < endMs ? [firstMs, endMs] : null;
