@@ -7,7 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type EmbeddingServer, serveEmbedding } from '#adapters/grpc';
-import type { Cosine, LoopQuery, LoopSimilarity } from '#contracts';
+import type { LoopQuery, LoopSimilarity } from '#contracts';
+import { buildSidecarDescription } from '#testing';
 import { startGateway } from '../start-gateway.js';
 import { gateway, startOneGateway, upstream, upstreamsAt } from '../start-one-gateway.js';
 import { always, openaiChat } from './vendors.js';
@@ -27,11 +28,6 @@ const vectorOf = (text: string): Float32Array =>
   Float32Array.from(/^Please/.test(text) ? [0.8, 0.6] : [1, 0]);
 
 beforeAll(async () => {
-  const cosines = {
-    loopWhenSimilarityAbove: 0.95 as LoopSimilarity,
-    hitWhenCosineAtLeast: 0.92 as Cosine,
-    loop_similarity_threshold: 0.95 as LoopSimilarity,
-  };
   sidecar = await serveEmbedding({
     socketPath,
     drainTimeoutMs: 50,
@@ -41,7 +37,7 @@ beforeAll(async () => {
         return {
           loop_detected: isLoop,
           max_similarity: 0.98 as LoopSimilarity,
-          threshold: query.threshold ?? cosines.loop_similarity_threshold,
+          threshold: query.threshold ?? (0.95 as LoopSimilarity),
           similar_prompt: 'What was asked before',
           similar_request_id: 'call-before',
           compared_count: 1,
@@ -55,22 +51,7 @@ beforeAll(async () => {
         embedded.push(text);
         return { fitness: 'fit', vector: vectorOf(text), model_id: 'scripted' };
       },
-      describe: () => ({
-        ...cosines,
-        model_id: 'scripted',
-        dimension: 2,
-        tokens_max: 512,
-        needsStrictGate: false,
-        store: 'memory',
-        store_problem: null,
-        history_size: 5,
-        ttl_s: 3_600,
-        checks_total: 0,
-        loops_total: 0,
-        failures_total: 0,
-        queued: 0,
-        uptime_s: 1,
-      }),
+      describe: () => buildSidecarDescription(),
     },
   });
 });

@@ -9,7 +9,6 @@ import { io } from 'socket.io-client';
 import { afterAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { type EmbeddingServer, serveEmbedding } from '#adapters/grpc';
 import {
-  type Cosine,
   type Frame,
   LOOP_INTERVENTION_DEFAULT,
   type LoopAnswer,
@@ -19,7 +18,7 @@ import {
   SidecarFailure,
 } from '#contracts';
 import { deferred } from '#kernel';
-import { buildDecisionLog, respondJson } from '#testing';
+import { buildDecisionLog, buildSidecarDescription, respondJson } from '#testing';
 import { AGENT_KEY, startGateway } from '../start-gateway.js';
 import { gateway, startOneGateway, upstream, upstreamsAt } from '../start-one-gateway.js';
 import { always, anthropic, gemini, openaiChat, openaiResponses, VENDORS } from './vendors.js';
@@ -69,24 +68,7 @@ const serveAt = (path: string) =>
         return answer(query);
       },
       embed: () => Promise.reject(new SidecarFailure('error', 'not scripted')),
-      describe: () => ({
-        model_id: 'scripted',
-        dimension: 384,
-        tokens_max: 512,
-        loopWhenSimilarityAbove: 0.95 as LoopSimilarity,
-        hitWhenCosineAtLeast: 0.92 as Cosine,
-        needsStrictGate: false,
-        loop_similarity_threshold: 0.95 as LoopSimilarity,
-        store: 'memory',
-        store_problem: null,
-        history_size: 5,
-        ttl_s: 3_600,
-        checks_total: 0,
-        loops_total: 0,
-        failures_total: 0,
-        queued: 0,
-        uptime_s: 1,
-      }),
+      describe: () => buildSidecarDescription({ dimension: 384 }),
     },
   });
 const system = async () => (await gateway.operator('GET', '/v1/system')).body;

@@ -15,14 +15,9 @@ import {
   serveEmbedding,
   TEXT_BYTES_MAX,
 } from '#adapters/grpc';
-import {
-  type Cosine,
-  EmbeddingFailure,
-  type LoopAnswer,
-  type LoopSimilarity,
-  PromptHistoryFailure,
-} from '#contracts';
+import { EmbeddingFailure, type LoopAnswer, type LoopSimilarity, PromptHistoryFailure } from '#contracts';
 import { deferred } from '#kernel';
+import { buildSidecarDescription } from '#testing';
 import { openRawClient, type RawClient } from './raw-client.js';
 import { makePlace, patient, query, type SidecarPlace } from './sidecar-place.js';
 
@@ -70,24 +65,16 @@ const handlers: EmbeddingHandlers = {
       ? { fitness: 'empty', vector: null, model_id: 'm' }
       : { fitness: 'fit', vector: new Float32Array([0.6, 0.8]), model_id: 'm' };
   },
-  describe: () => ({
-    model_id: 'm',
-    dimension: 2,
-    tokens_max: 256,
-    loopWhenSimilarityAbove: 0.95 as LoopSimilarity,
-    hitWhenCosineAtLeast: 0.92 as Cosine,
-    needsStrictGate: true,
-    loop_similarity_threshold: 0.95 as LoopSimilarity,
-    store: 'memory',
-    store_problem: 'Redis is not connected',
-    history_size: 5,
-    ttl_s: 3_600,
-    checks_total: 2 ** 40,
-    loops_total: 1,
-    failures_total: 0,
-    queued: 0,
-    uptime_s: 1.5,
-  }),
+  describe: () =>
+    buildSidecarDescription({
+      model_id: 'm',
+      tokens_max: 256,
+      needsStrictGate: true,
+      store_problem: 'Redis is not connected',
+      checks_total: 2 ** 40,
+      loops_total: 1,
+      uptime_s: 1.5,
+    }),
 };
 
 async function serve(over: Partial<EmbeddingHandlers> = {}): Promise<EmbeddingServer> {

@@ -1,27 +1,18 @@
 import { expect, test } from 'vitest';
-import type { Cosine, LoopSimilarity, SidecarDescription } from '#contracts';
-import { FakeClock } from '#testing';
+import type { LoopSimilarity } from '#contracts';
+import { buildSidecarDescription, FakeClock } from '#testing';
 import type { SidecarState } from './sidecar-process.js';
 import { SidecarStatus } from './sidecar-status.js';
 
-const DESCRIPTION: SidecarDescription = {
+const DESCRIPTION = buildSidecarDescription({
   model_id: 'observatory-static-384',
   dimension: 384,
-  tokens_max: 512,
   loopWhenSimilarityAbove: 0.825 as LoopSimilarity,
-  hitWhenCosineAtLeast: 0.92 as Cosine,
   needsStrictGate: true,
   loop_similarity_threshold: 0.825 as LoopSimilarity,
-  store: 'memory',
-  store_problem: null,
-  history_size: 5,
-  ttl_s: 3_600,
   checks_total: 1,
-  loops_total: 0,
-  failures_total: 0,
   queued: 3,
-  uptime_s: 1,
-};
+});
 
 function setUp(options: { isSupervised?: boolean; isNeeded?: boolean } = {}) {
   const clock = new FakeClock(1_000);
