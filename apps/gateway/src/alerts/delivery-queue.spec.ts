@@ -39,6 +39,16 @@ async function addChannels({ area }: Pick<Alerts, 'area'>, count: number, tenant
 const fire = ({ area, time }: Pick<Alerts, 'area' | 'time'>, agentId?: string) =>
   area.monitor.note(incidentOf(time, agentId));
 
+/** One delivery was tried, once. */
+async function answeredWith(outcome: SendOutcome) {
+  const alerts = await withChannel();
+  alerts.script.answer = async () => outcome;
+  fire(alerts);
+  await settle();
+  const [id = ''] = alerts.store.rows.keys();
+  return { ...alerts, id };
+}
+
 /** What `fire` tells of is in the store: the next start knows that the agent is still stopped. */
 function keepIncident({ store }: Pick<Alerts, 'store'>, at_ms: number): void {
   const incident = { incident_id: 'inc-1', agent_id: 'crawler', session_id: 's1', threshold: 10 };
@@ -72,10 +82,7 @@ describe('a delivery', () => {
   });
 
   it('is tried again with the same id after a failure, until it is taken', async () => {
-    const alerts = await withChannel();
-    alerts.script.answer = async () => failed();
-    fire(alerts);
-    await settle();
+    const alerts = await answeredWith(failed());
     expect([...alerts.store.rows.values()]).toMatchObject([
       {
         state: 'pending',
@@ -129,31 +136,20 @@ describe('a delivery', () => {
   });
 
   it('is dead at once where trying again would not help', async () => {
-    const alerts = await withChannel();
-    alerts.script.answer = async () => failed('it answers 404', false);
-    fire(alerts);
-    await settle();
+    const alerts = await answeredWith(failed('it answers 404', false));
     expect([...alerts.store.rows.values()]).toMatchObject([{ state: 'dead', last_error: 'it answers 404' }]);
   });
 
   it('of another tenant cannot be put back', async () => {
-    const alerts = await withChannel();
-    alerts.script.answer = async () => failed('it answers 404', false);
-    fire(alerts);
-    await settle();
-    const [dead] = alerts.store.rows.values();
+    const { id, ...alerts } = await answeredWith(failed('it answers 404', false));
     const stranger = { ...ADMIN, tenant_id: 'other' };
-    await expect(alerts.area.deadLetters.retry(stranger, dead?.delivery_id ?? '')).rejects.toMatchObject({
+    await expect(alerts.area.deadLetters.retry(stranger, id)).rejects.toMatchObject({
       code: 'delivery_not_found',
     });
   });
 
   it('is not put back without its line in the audit: where the store takes none, nothing is sent', async () => {
-    const alerts = await withChannel();
-    alerts.script.answer = async () => failed('it answers 404', false);
-    fire(alerts);
-    await settle();
-    const [id = ''] = alerts.store.rows.keys();
+    const { id, ...alerts } = await answeredWith(failed('it answers 404', false));
     alerts.store.isFull = true;
     await expect(alerts.area.deadLetters.retry(ADMIN, id)).rejects.toThrow('store_full');
     alerts.store.isFull = false;
@@ -164,11 +160,7 @@ describe('a delivery', () => {
   });
 
   it('put back by two operators at once is sent once', async () => {
-    const alerts = await withChannel();
-    alerts.script.answer = async () => failed('it answers 404', false);
-    fire(alerts);
-    await settle();
-    const id = [...alerts.store.rows.keys()][0] ?? '';
+    const { id, ...alerts } = await answeredWith(failed('it answers 404', false));
     alerts.script.answer = async () => ({ ok: true });
     await Promise.all([alerts.area.deadLetters.retry(ADMIN, id), alerts.area.deadLetters.retry(ADMIN, id)]);
     await settle();
@@ -176,11 +168,7 @@ describe('a delivery', () => {
   });
 
   it('that waits is brought forward with the attempts it had, and left alone while one is under way', async () => {
-    const alerts = await withChannel();
-    alerts.script.answer = async () => failed();
-    fire(alerts);
-    await settle();
-    const [id = ''] = alerts.store.rows.keys();
+    const { id, ...alerts } = await answeredWith(failed());
     alerts.script.answer = () => new Promise(() => {});
     for (const _ of ['that waits', 'under way']) {
       const answer = await alerts.area.deadLetters.retry(ADMIN, id);
@@ -192,11 +180,7 @@ describe('a delivery', () => {
   });
 
   it('that arrives while its Retry is written to the audit is not sent again', async () => {
-    const alerts = await withChannel();
-    alerts.script.answer = async () => failed();
-    fire(alerts);
-    await settle();
-    const [id = ''] = alerts.store.rows.keys();
+    const { id, ...alerts } = await answeredWith(failed());
     alerts.script.answer = async () => ({ ok: true });
     const commit = alerts.store.commitControl.bind(alerts.store);
     alerts.store.commitControl = async (write) => {
@@ -567,10 +551,7 @@ describe('what is told of one alert', () => {
   const phases = ({ sent }: Alerts) => sent.map(({ body }) => JSON.parse(body).phase);
 
   it('arrives in its order: that it is over brings forward that it began', async () => {
-    const alerts = await withChannel();
-    alerts.script.answer = async () => failed();
-    fire(alerts);
-    await settle();
+    const alerts = await answeredWith(failed());
     alerts.script.answer = async () => ({ ok: true });
     isOver(alerts);
     await settle();
@@ -579,10 +560,7 @@ describe('what is told of one alert', () => {
   });
 
   it('waits for its beginning while that finds no way, and for that of no other agent', async () => {
-    const alerts = await withChannel();
-    alerts.script.answer = async () => failed();
-    fire(alerts);
-    await settle();
+    const alerts = await answeredWith(failed());
     isOver(alerts);
     await settle();
     expect(phases(alerts)).toEqual(['firing', 'firing']);
