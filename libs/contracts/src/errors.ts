@@ -140,11 +140,3 @@ const UNKNOWN_NAME_CHARS_MAX = 80;
 /** Names that nothing here has, as a refusal repeats them: the first of them, and of each its beginning. */
 export const repeatedNames = (names: readonly string[]): string[] =>
   names.slice(0, UNKNOWN_NAMES_MAX).map((name) => name.slice(0, UNKNOWN_NAME_CHARS_MAX));
-
-/** A cursor that is none of the listing it was sent to. */
-export const foreignCursor = (): ObservatoryError =>
-  new ObservatoryError(
-    'invalid_request',
-    'cursor: not one that this listing gave out; send the next_cursor of the page before, or none',
-    { fields: ['cursor'] },
-  );

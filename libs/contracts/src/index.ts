@@ -18,6 +18,7 @@ export * from './llm-cache.js';
 export * from './llm-call.js';
 export * from './llm-canonical.js';
 export * from './llm-content.js';
+export * from './page-cursor.js';
 export * from './ports/agent-homes.js';
 export * from './ports/control-log.js';
 export * from './ports/live-publisher.js';

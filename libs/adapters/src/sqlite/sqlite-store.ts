@@ -12,9 +12,12 @@ import {
   type ControlCommit,
   type ControlRow,
   type ControlWrite,
+  checkLimit,
   type DecisionStore,
+  decodeCursor,
   type EntropyAlertEvent,
   type EntropyToolKey,
+  encodeCursor,
   type HeldCount,
   type LastTuples,
   type LoginRow,
@@ -31,7 +34,7 @@ import {
   type ViolationEvent,
 } from '#contracts';
 import { AUDIT_GENESIS, type AuditHead } from '#domain/hitl';
-import { checkLimit, decodeCursor, encodeCursor, pageKeys, seqPage, toPage } from './page-cursor.js';
+import { pageKeys, seqPage, toPage } from './page.js';
 import type { Primitive, SessionPlace, SettingText } from './protocol.js';
 import { enforceRetention } from './retention-run.js';
 import {

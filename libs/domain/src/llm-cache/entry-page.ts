@@ -1,6 +1,12 @@
 /** Pages of a tenant's entries: most hits first, and of equals the greater key. */
-import { type CacheEntry, type CacheEntryView, LIMITS, ObservatoryError, type PageQuery } from '#contracts';
-import { decodeListCursor, encodeListCursor } from './list-cursor.js';
+import {
+  type CacheEntry,
+  type CacheEntryView,
+  checkLimit,
+  decodeCursor,
+  encodeCursor,
+  type PageQuery,
+} from '#contracts';
 
 const MICRO = 1_000_000;
 
@@ -15,19 +21,17 @@ export const compareEntryPlaces = (one: EntryPlace, other: EntryPlace): number =
   other.hit_count - one.hit_count || (one.key < other.key ? 1 : one.key > other.key ? -1 : 0);
 
 export const encodeEntryCursor = ({ hit_count: hits, key }: EntryPlace): string =>
-  encodeListCursor('cache_entries', hits, key);
+  encodeCursor('cache_entries', [hits, key]);
 
 /**
  * @returns how many to give and behind what; null: from the start
  * @throws ObservatoryError invalid_request, for a limit out of bounds or a cursor we did not make
  */
-export function readEntryQuery({ limit, cursor }: PageQuery): { limit: number; behind: EntryPlace | null } {
-  if (!Number.isInteger(limit) || limit < 1 || limit > LIMITS.pageRowsMax)
-    throw new ObservatoryError('invalid_request', `limit: a whole number from 1 to ${LIMITS.pageRowsMax}`);
-  if (cursor === undefined) return { limit, behind: null };
-  const isPlace = ([hits, key]: unknown[]) => Number.isSafeInteger(hits) && typeof key === 'string';
-  const [hits, key] = decodeListCursor('cache_entries', cursor, isPlace);
-  return { limit, behind: { hit_count: hits as number, key: key as string } };
+export function readEntryQuery(query: PageQuery): { limit: number; behind: EntryPlace | null } {
+  const limit = checkLimit(query);
+  if (query.cursor === undefined) return { limit, behind: null };
+  const [hit_count, key] = decodeCursor('cache_entries', query.cursor, ['number', 'string']);
+  return { limit, behind: { hit_count, key } };
 }
 
 /** What is known of an entry beside itself. */

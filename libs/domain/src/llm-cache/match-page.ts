@@ -1,6 +1,5 @@
 /** Pages of a tenant's semantic matches: newest first. */
-import type { PageQuery } from '#contracts';
-import { decodeListCursor, encodeListCursor } from './list-cursor.js';
+import { decodeCursor, encodeCursor, type PageQuery } from '#contracts';
 
 export interface MatchQuery {
   limit: number;
@@ -8,11 +7,11 @@ export interface MatchQuery {
   behind: string | null;
 }
 
-export const encodeMatchCursor = (matchId: string): string => encodeListCursor('cache_matches', matchId);
+export const encodeMatchCursor = (matchId: string): string => encodeCursor('cache_matches', [matchId]);
 
 /** @throws ObservatoryError invalid_request, for a cursor we did not make */
 export function readMatchQuery({ limit, cursor }: PageQuery): MatchQuery {
   if (cursor === undefined) return { limit, behind: null };
-  const [matchId] = decodeListCursor('cache_matches', cursor, ([id]) => typeof id === 'string');
-  return { limit, behind: matchId as string };
+  const [behind] = decodeCursor('cache_matches', cursor, ['string']);
+  return { limit, behind };
 }

@@ -9,6 +9,7 @@ import {
   type DeliveryFilter,
   type DocumentKind,
   type DocumentWrite,
+  encodeCursor,
   INCIDENTS_READ_CHARS_MAX,
   type Incident,
   type IncidentFilter,
@@ -22,7 +23,7 @@ import {
   type SpendQuery,
   type StoredDocument,
 } from '#contracts';
-import { encodeCursor, pageKeys, seqPage } from '../page-cursor.js';
+import { pageKeys, seqPage } from '../page.js';
 import { countWithin } from '../rows-within.js';
 import type { SqliteDatabase } from '../sqlite-database.js';
 import { callBatch, toCall } from './call-batch.js';

@@ -2,8 +2,8 @@
  * Cursors of keyset paging: the key of the last row of a page, opaque to who sends it back. A page that is read
  * while rows are written neither repeats nor skips a row that was there at the first page.
  */
-import { foreignCursor, LIMITS, ObservatoryError, type Page, type PageQuery } from '#contracts';
-import type { PageKeys } from './wire.js';
+import { ObservatoryError } from './errors.js';
+import { LIMITS } from './limits.js';
 
 /** Which listing a cursor belongs to: one of another listing is refused, not misread. */
 export type CursorKind =
@@ -15,7 +15,9 @@ export type CursorKind =
   | 'calls'
   | 'incidents'
   | 'deliveries'
-  | 'semantic_loops';
+  | 'semantic_loops'
+  | 'cache_entries'
+  | 'cache_matches';
 
 export function encodeCursor(kind: CursorKind, key: (number | string)[]): string {
   return Buffer.from(JSON.stringify([kind, ...key])).toString('base64url');
@@ -39,51 +41,19 @@ export function decodeCursor<const S extends readonly ('number' | 'string')[]>(
       const part = parts[index + 1];
       return type === 'number' ? Number.isSafeInteger(part) : typeof part === 'string';
     });
-  if (!fits) throw foreignCursor();
+  if (!fits) {
+    const detail =
+      'cursor: not one that this listing gave out; send the next_cursor of the page before, or none';
+    throw new ObservatoryError('invalid_request', detail, { fields: ['cursor'] });
+  }
   return parts.slice(1) as never;
 }
 
 /** @throws ObservatoryError invalid_request, for a limit outside 1..LIMITS.pageRowsMax */
-export function checkLimit(query: PageQuery): number {
-  if (!Number.isInteger(query.limit) || query.limit < 1 || query.limit > LIMITS.pageRowsMax) {
+export function checkLimit({ limit }: { limit: number }): number {
+  if (!Number.isInteger(limit) || limit < 1 || limit > LIMITS.pageRowsMax)
     throw new ObservatoryError('invalid_request', `limit: a whole number from 1 to ${LIMITS.pageRowsMax}`);
-  }
-  return query.limit;
-}
-
-/** A page out of `limit + 1` rows: the extra one only tells that there are more. */
-export function toPage<Row, Item>(
-  rows: Row[],
-  limit: number,
-  toItem: (row: Row) => Item,
-  toCursor: (last: Row) => string,
-): Page<Item> {
-  const shown = rows.slice(0, limit);
-  const last = shown.at(-1);
-  return {
-    items: shown.map(toItem),
-    next_cursor: rows.length > limit && last !== undefined ? toCursor(last) : null,
-  };
-}
-
-/** One row more than the page shows, which tells whether there is a next page. */
-export function pageKeys(kind: CursorKind, query: PageQuery, order: 'asc' | 'desc' = 'desc'): PageKeys {
-  const limit = checkLimit(query) + 1;
-  return {
-    limit,
-    order,
-    afterSeq: query.cursor === undefined ? null : decodeCursor(kind, query.cursor, ['number'])[0],
-  };
-}
-
-/** A page of rows that are listed by `seq`. */
-export function seqPage<Row extends { seq: number }, Item>(
-  kind: CursorKind,
-  rows: Row[],
-  limit: number,
-  toItem: (row: Row) => Item,
-): Page<Item> {
-  return toPage(rows, limit, toItem, (row) => encodeCursor(kind, [row.seq]));
+  return limit;
 }
 
 function parsedParts(cursor: string): unknown {
