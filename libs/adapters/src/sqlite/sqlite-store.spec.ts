@@ -6,8 +6,9 @@ import { buildAuditDraft, buildSessionView, buildStepRow, FakeClock, longBody } 
 import { temporaryFolder } from '#testing/temporary-folder';
 import { STEP_COLUMNS } from './protocol.js';
 import { MIGRATIONS, migrate } from './schema.js';
+import type { SqliteDatabaseOptions } from './sqlite-database.js';
 import { SQLite } from './sqlite-library.js';
-import { SqliteStore, type SqliteStoreOptions } from './sqlite-store.js';
+import { SqliteStore } from './sqlite-store.js';
 import type { StoreEvent } from './store-event.js';
 
 const BUSY = { code: 'store_busy', status: 503, extra: { retryAfterSeconds: 1 } };
@@ -18,7 +19,7 @@ let clock: FakeClock;
 let events: StoreEvent[];
 let store: SqliteStore;
 
-async function openStore(options: Partial<SqliteStoreOptions> = {}): Promise<void> {
+async function openStore(options: Partial<SqliteDatabaseOptions> = {}): Promise<void> {
   store = new SqliteStore({
     path: join(folder, 'o.db'),
     clock,

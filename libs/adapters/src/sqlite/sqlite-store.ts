@@ -49,14 +49,12 @@ import {
 import { countWithin } from './rows-within.js';
 import { SqliteDatabase, type SqliteDatabaseOptions } from './sqlite-database.js';
 
-/** Options of the database that the store opens. */
-export type SqliteStoreOptions = SqliteDatabaseOptions;
-
 export class SqliteStore implements DecisionStore {
   /** Opened and closed with this store; SqliteProxyStore stands on the same. */
   readonly database: SqliteDatabase;
 
-  constructor(options: SqliteStoreOptions) {
+  /** @param options of the database that the store opens */
+  constructor(options: SqliteDatabaseOptions) {
     this.database = new SqliteDatabase(options);
   }
 

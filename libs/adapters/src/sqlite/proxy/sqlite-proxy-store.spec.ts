@@ -9,7 +9,8 @@ import {
   FakeClock,
 } from '#testing';
 import { temporaryFolder } from '#testing/temporary-folder';
-import { SqliteStore, type SqliteStoreOptions } from '../sqlite-store.js';
+import type { SqliteDatabaseOptions } from '../sqlite-database.js';
+import { SqliteStore } from '../sqlite-store.js';
 import type { StoreEvent } from '../store-event.js';
 import { SqliteProxyStore } from './sqlite-proxy-store.js';
 
@@ -18,7 +19,7 @@ let events: StoreEvent[];
 let steps: SqliteStore;
 let store: SqliteProxyStore;
 
-async function openStore(options: Partial<SqliteStoreOptions> = {}): Promise<void> {
+async function openStore(options: Partial<SqliteDatabaseOptions> = {}): Promise<void> {
   steps = new SqliteStore({
     path: join(folder, 'o.db'),
     clock: new FakeClock(),
