@@ -168,14 +168,9 @@ export class AgentDirectory {
 
   /** Agents with settings of their own. */
   *known(tenantId: string): Generator<string> {
-    const seen = new Set<string>();
-    for (const scope of [...this.#policies.scopes(), ...this.#killSwitches.scopes()]) {
-      const { tenantId: owner, agentId } = splitAgentScope(scope);
-      if (owner === tenantId && !seen.has(agentId)) {
-        seen.add(agentId);
-        yield agentId;
-      }
-    }
+    const own = agentScope(tenantId, '');
+    const scopes = new Set([...this.#policies.scopes(), ...this.#killSwitches.scopes()]);
+    for (const scope of scopes) if (scope.startsWith(own)) yield scope.slice(own.length);
   }
 
   /** Rejects as the store does: then nothing has changed. To let an agent call again there is `reactivate`. */

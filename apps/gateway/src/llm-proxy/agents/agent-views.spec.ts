@@ -1,9 +1,16 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { type AgentPolicy, type AgentView, agentScope, KILL_SWITCH_DEFAULTS, NO_LIMITS } from '#contracts';
+import {
+  type AgentPolicy,
+  type AgentView,
+  agentScope,
+  KILL_SWITCH_DEFAULTS,
+  LIMITS,
+  NO_LIMITS,
+} from '#contracts';
 import { HOUR_MS, MINUTE_MS } from '#kernel';
-import { FakeClock } from '#testing';
+import { FakeClock, turn } from '#testing';
 import { AgentActivity } from './agent-activity.js';
-import { AgentViews, type AgentViewsParts } from './agent-views.js';
+import { AGENTS_PER_TURN, AgentViews, type AgentViewsParts } from './agent-views.js';
 
 const MIDNIGHT_MS = Date.UTC(2026, 0, 2);
 const SCOPE = agentScope('t', 'bot');
@@ -12,15 +19,21 @@ let clock: FakeClock;
 let activity: AgentActivity;
 let views: AgentViews;
 let published: AgentView[];
+/** Looks at the policy of an agent: what a listing costs. */
+let lookCount: number;
 beforeEach(() => {
   clock = new FakeClock(MIDNIGHT_MS - MINUTE_MS);
   activity = new AgentActivity(clock);
   published = [];
+  lookCount = 0;
   views = new AgentViews({
     activity,
     agents: {
       known: () => [],
-      policy: () => ({ ...NO_LIMITS, active: true }) as AgentPolicy,
+      policy: () => {
+        lookCount += 1;
+        return { ...NO_LIMITS, active: true } as AgentPolicy;
+      },
       killSwitch: () => KILL_SWITCH_DEFAULTS,
       openIncidentId: () => null,
     },
@@ -34,8 +47,8 @@ beforeEach(() => {
 });
 
 describe('an agent that calls no more', () => {
-  test('is shown anew as its figures fade: its rate, the day that is over, the hour', () => {
-    expect(views.list('t')).toMatchObject([{ calls_per_minute: 1, spend: { day: { spent_usd: 5 } } }]);
+  test('is shown anew as its figures fade: its rate, the day that is over, the hour', async () => {
+    expect(await views.list('t')).toMatchObject([{ calls_per_minute: 1, spend: { day: { spent_usd: 5 } } }]);
     views.publishFaded();
     expect(published).toEqual([]);
 
@@ -52,10 +65,10 @@ describe('an agent that calls no more', () => {
     expect(published).toHaveLength(2);
   });
 
-  test('is so for those who looked first, too, whoever has looked since', () => {
-    views.list('t');
+  test('is so for those who looked first, too, whoever has looked since', async () => {
+    await views.list('t');
     clock.advance(2 * MINUTE_MS);
-    views.list('t');
+    await views.list('t');
     views.publishFaded();
     expect(published).toMatchObject([{ calls_per_minute: 0 }]);
   });
@@ -65,4 +78,20 @@ describe('an agent that calls no more', () => {
     views.publishFaded();
     expect(published).toEqual([]);
   });
+});
+
+test('a list of tens of thousands of agents lets other work in between: each turn looks at some of them', async () => {
+  for (let at = 0; at < 10_000; at += 1) activity.begin(agentScope('t', `bot-${at}`));
+  let isListed = false;
+  const list = Promise.resolve(views.list('t')).finally(() => {
+    isListed = true;
+  });
+  const looksPerTurn: number[] = [];
+  for (let before = 0; !isListed; before = lookCount) {
+    await turn();
+    looksPerTurn.push(lookCount - before);
+  }
+  expect(await list).toHaveLength(LIMITS.listedAgentsMax);
+  expect(lookCount).toBeGreaterThan(10_000);
+  expect(Math.max(...looksPerTurn)).toBeLessThanOrEqual(AGENTS_PER_TURN);
 });

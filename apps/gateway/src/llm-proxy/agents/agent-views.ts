@@ -1,4 +1,5 @@
 /** Agents as the Agents page lists them, put together from those who know; sent on `gateway:agents` when they change. */
+import { setImmediate } from 'node:timers/promises';
 import {
   type AgentScope,
   type AgentView,
@@ -22,6 +23,9 @@ import { agentOfWindow } from './window-key.js';
 const PUBLISH_INTERVAL_MS = 1_000;
 /** How long an agent that calls no more is shown with the figures of when it did. */
 const FADE_INTERVAL_MS = MINUTE_MS;
+/** Agents looked at in one turn of the event loop: proxied calls wait behind it, and a tenant may have tens of thousands. */
+export const AGENTS_PER_TURN = 500;
+
 export interface AgentViewsParts {
   agents: AgentDirectory;
   activity: AgentActivity;
@@ -70,10 +74,11 @@ export class AgentViews {
     }
   }
 
-  /** By agent id; of too many, what wants somebody stays. @param q found in their ids, whatever the case */
-  list(tenantId: string, q = ''): AgentView[] {
+  /** By agent id, over several turns; of too many, what wants somebody stays. @param q found in their ids, whatever the case */
+  async list(tenantId: string, q = ''): Promise<AgentView[]> {
     const { agents, activity } = this.#parts;
     const scores = this.#scores();
+    await setImmediate();
     const needle = q.trim().toLowerCase();
     const ids = new Set([...agents.known(tenantId), ...activity.known(tenantId)]);
     const found = [...ids].filter((id) => id.toLowerCase().includes(needle));
@@ -81,11 +86,8 @@ export class AgentViews {
     const shown =
       found.length <= listedAgentsMax
         ? found.sort()
-        : agentsToShow(
-            found.map((id) => this.#brief(tenantId, id, scores)),
-            listedAgentsMax,
-          );
-    return shown.map((id) => {
+        : agentsToShow(await mapInTurns(found, (id) => this.#brief(tenantId, id, scores)), listedAgentsMax);
+    return mapInTurns(shown, (id) => {
       const view = this.#view(tenantId, id, scores);
       this.#noteShown(agentScope(tenantId, id), view, false);
       return view;
@@ -198,6 +200,19 @@ export class AgentViews {
     }
     this.#changed.clear();
   }
+}
+
+/** A turn of the event loop of its own for each part. */
+async function mapInTurns<Item, Result>(
+  items: readonly Item[],
+  map: (item: Item) => Result,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  for (let at = 0; at < items.length; at += AGENTS_PER_TURN) {
+    await setImmediate();
+    for (const item of items.slice(at, at + AGENTS_PER_TURN)) results.push(map(item));
+  }
+  return results;
 }
 
 const fadingFigures = ({ calls_per_minute, error_rate, refusal_rate, spend }: AgentView): string =>

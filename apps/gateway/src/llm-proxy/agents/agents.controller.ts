@@ -30,8 +30,11 @@ export class AgentsController {
 
   @Get()
   @Requires('observe')
-  list(@Principal() { tenant_id }: OperatorPrincipal, @Query() query: unknown): { items: AgentView[] } {
-    return { items: this.proxy.views.list(tenant_id, parseFields(agentsQuery, query).q) };
+  async list(
+    @Principal() { tenant_id }: OperatorPrincipal,
+    @Query() query: unknown,
+  ): Promise<{ items: AgentView[] }> {
+    return { items: await this.proxy.views.list(tenant_id, parseFields(agentsQuery, query).q) };
   }
 
   @Get(':agent_id')
