@@ -68,6 +68,25 @@ test('an agent whose calls are refused says so and why, until they go through ag
   await page.getByText('100 %').waitFor();
 });
 
+test('an agent that has spent its budget is over it before a call of its is refused', async () => {
+  upstream.script(always(openaiChat, { text: 'Yes.' }));
+  await setPolicy('d-spent', { budget_day_usd: 0.001 });
+  const page = await openAs(browser, gateway, 'ana', '/agents');
+  const state = page.locator('[data-testid=agent-row][data-agent-id=d-spent] [data-testid=agent-state]');
+  await expect.poll(() => state.textContent()).toBe('Active');
+  await setPolicy('d-spent', { budget_day_usd: null });
+  expect(await call('d-spent')).toBe(200);
+  await setPolicy('d-spent', { budget_day_usd: 0.000_001 });
+  await expect.poll(() => state.textContent()).toBe('Over budget');
+  await checkEveryLook(page, 'agents-budget-spent');
+  await page.goto(`${gateway.url}/agents/d-spent`);
+  await expect.poll(() => page.getByTestId('agent-state').textContent()).toBe('Over budget');
+  expect(await page.getByTestId('latest-refusal').count()).toBe(0);
+  await checkEveryLook(page, 'agent-budget-spent');
+  await setPolicy('d-spent', { budget_day_usd: 5 });
+  await expect.poll(() => page.getByTestId('agent-state').textContent()).toBe('Active');
+});
+
 test('guidance is offered as long as somebody may read it, and what is typed by then stays', async () => {
   const step = (is_terminal: boolean) =>
     gateway.ingest(

@@ -1,9 +1,10 @@
-/** Whether an agent may call, and if not, who stopped it; of one that may, why its calls are refused all the same, or that they fail. */
+/** Whether an agent may call, and if not, who stopped it; of one that may, why its calls are or will be refused, or that they fail. */
 import { Ban, OctagonX, ShieldAlert, TriangleAlert } from 'lucide-react';
 import type { AgentView } from '#contracts';
-import { Badge, formatShare, plural, RelativeTime } from '../../ui';
+import { Badge, formatCost, formatShare, plural, RelativeTime } from '../../ui';
 import { DECISIONS } from '../calls/decision-texts';
-import { isFailing, isKilled, isRefused } from './select-agents';
+import { SPAN_LABELS } from './agent-meters';
+import { isFailing, isKilled, isRefused, spentBudget } from './select-agents';
 
 export function AgentState({ agent }: { agent: AgentView }) {
   const { active, deactivated_by, deactivated_reason } = agent.policy;
@@ -16,6 +17,22 @@ export function AgentState({ agent }: { agent: AgentView }) {
         data-testid="agent-state"
         data-state="refused"
         title={`Its latest call was refused: ${detail ?? text}`}
+        icon={<ShieldAlert size={11} aria-hidden="true" />}
+      >
+        {label}
+      </Badge>
+    );
+  }
+  const spent = spentBudget(agent);
+  if (spent !== null) {
+    const { label, tone } = DECISIONS.over_budget;
+    const { spent_usd, budget_usd } = agent.spend[spent];
+    return (
+      <Badge
+        tone={tone}
+        data-testid="agent-state"
+        data-state="over_budget"
+        title={`It has spent its budget. ${SPAN_LABELS[spent]}: ${formatCost(spent_usd)} of ${formatCost(budget_usd)}`}
         icon={<ShieldAlert size={11} aria-hidden="true" />}
       >
         {label}

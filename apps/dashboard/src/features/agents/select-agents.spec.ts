@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { buildAgent } from './agent.fixture';
 import { parseAgentsSearch } from './agents-search';
-import { budgetShare, isFailing, isRefused, killShare, selectAgents } from './select-agents';
+import { budgetShare, isFailing, isRefused, killShare, selectAgents, spentBudget } from './select-agents';
 
 const calm = buildAgent('calm', { last_call_ms: 5 });
 const held = buildAgent('held', { held_call_count: 2, held_since_ms: 1 });
@@ -59,6 +59,25 @@ describe('isFailing', () => {
     expect(isFailing({ ...failing, error_rate: 0.49 })).toBe(false);
     expect(isFailing({ ...failing, policy: off.policy })).toBe(false);
     expect(isFailing(calm)).toBe(false);
+  });
+});
+
+describe('spentBudget', () => {
+  const spent = (spent_usd: number, budget_usd: number | null) => ({
+    spent_usd,
+    unpriced_call_count: 0,
+    budget_usd,
+  });
+
+  it('is the longest budget of which nothing is left, as soon as nothing is, whether a call was refused or not', () => {
+    const spend = { hour: spent(1, 1), day: spent(0.99, 1), month: spent(9, null) };
+    expect(spentBudget({ ...calm, spend })).toBe('hour');
+    expect(spentBudget({ ...calm, spend: { ...spend, day: spent(1, 1) } })).toBe('day');
+    expect(spentBudget({ ...calm, spend: { ...spend, hour: spent(0.99, 1) } })).toBeNull();
+  });
+
+  it('is none of an agent that may not call at all', () => {
+    expect(spentBudget({ ...off, spend: { ...off.spend, month: spent(2, 1) } })).toBeNull();
   });
 });
 

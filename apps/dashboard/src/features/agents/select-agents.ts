@@ -18,6 +18,17 @@ export const budgetShare = ({ spend }: Pick<AgentView, 'spend'>): number =>
     ),
   );
 
+/** The longest of its budgets of which nothing is left; null: none, or it may not call anyway. */
+export const spentBudget = ({
+  policy,
+  spend,
+}: Pick<AgentView, 'policy' | 'spend'>): keyof AgentView['spend'] | null =>
+  (policy.active &&
+    (['month', 'day', 'hour'] as const).find(
+      (span) => shareOf(spend[span].spent_usd, spend[span].budget_usd) >= 1,
+    )) ||
+  null;
+
 /** How near the kill switch is to firing, 0..; 0 while it is off. */
 export const killShare = ({ kill_switch }: Pick<AgentView, 'kill_switch'>): number =>
   kill_switch.enabled ? shareOf(kill_switch.live_score ?? 0, kill_switch.threshold) : 0;
