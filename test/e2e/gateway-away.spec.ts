@@ -37,6 +37,31 @@ test('a gateway that is away is not said to serve', async () => {
   await page.context().close();
 });
 
+test('a browser that reaches the gateway no more does not say that its parts serve now: their state stands there with its age', async () => {
+  const page = await openAs(browser, gateway, 'ana');
+  let isOffline = false;
+  await page.route('**/v1/system', async (route) => {
+    if (isOffline) return route.abort('internetdisconnected');
+    const response = await route.fetch();
+    const view = await response.json();
+    const store_problem = 'Redis does not answer';
+    const sidecar = { ...view.sidecar, state: 'serving', store_problem, since_ms: Date.now() };
+    await route.fulfill({ json: { ...view, sidecar, redis: { configured: true, connected: true } } });
+  });
+  await page.goto(`${gateway.url}/system`);
+  const state = page.getByTestId('sidecar-state');
+  const redis = page.getByTestId('redis-state');
+  await expect.poll(() => state.textContent()).toBe('Serving, without its store');
+  await expect.poll(() => redis.textContent()).toBe('Connected');
+  isOffline = true;
+  await expect.poll(() => state.textContent()).toMatch(/^Serving, without its store, \d+ s ago$/);
+  expect(await redis.textContent()).toMatch(/^Connected, \d+ s ago$/);
+  await checkEveryLook(page, 'system-offline');
+  isOffline = false;
+  await expect.poll(() => state.textContent()).toBe('Serving, without its store');
+  await page.context().close();
+});
+
 test('incidents that the gateway never gave are not counted as none', async () => {
   const page = await openAs(browser, gateway, 'ana', '/incidents');
   // The code of the page is there from then on.

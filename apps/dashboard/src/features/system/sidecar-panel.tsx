@@ -1,10 +1,17 @@
 /** The embedding sidecar: whether it serves, what that means for agents, and what it says of itself. */
 import type { SystemView } from '#contracts';
-import { Badge, Callout, Fact, formatCount, Panel, RelativeTime } from '../../ui';
+import { Callout, Fact, formatCount, Panel, RelativeTime } from '../../ui';
 import { formatSimilarity } from '../semantic-loops/loop-texts';
+import { StateBadge } from './state-badge';
 import { sidecarText } from './system-texts';
 
-export function SidecarPanel({ sidecar }: { sidecar: SystemView['sidecar'] }) {
+interface SidecarPanelProps {
+  sidecar: SystemView['sidecar'];
+  /** When it was so; null: it is. */
+  asOfMs: number | null;
+}
+
+export function SidecarPanel({ sidecar, asOfMs }: SidecarPanelProps) {
   const { label, tone, meaning, advice } = sidecarText(sidecar);
   const { state, since_ms, restart_count, is_supervised } = sidecar;
   const detail = sidecar.detail ?? sidecar.store_problem;
@@ -12,9 +19,9 @@ export function SidecarPanel({ sidecar }: { sidecar: SystemView['sidecar'] }) {
     <Panel
       title="Embedding sidecar"
       aside={
-        <Badge tone={tone} data-testid="sidecar-state" data-state={state}>
+        <StateBadge tone={tone} asOfMs={asOfMs} data-testid="sidecar-state" data-state={state}>
           {label}
-        </Badge>
+        </StateBadge>
       }
       actions={
         since_ms === null ? null : (

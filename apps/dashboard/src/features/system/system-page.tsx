@@ -6,6 +6,7 @@ import { StatePage } from '../../app/state-page';
 import { Badge, Callout, CountBars, EmptyState, formatCount, Panel, RelativeTime, Skeleton } from '../../ui';
 import { LatencyPanel } from './latency-panel';
 import { SidecarPanel } from './sidecar-panel';
+import { StateBadge } from './state-badge';
 import { checkLines, reasonLines, siteLines, sumOf, uptimeText } from './system-texts';
 import { UpstreamsPanel } from './upstreams-panel';
 import { useSystem } from './use-system';
@@ -36,7 +37,7 @@ export function SystemPage() {
           <RelativeTime atMs={updatedAtMs} short className="nums font-medium" />. {failure}
         </Callout>
       ) : null}
-      {view ? <Parts view={view} /> : <Waiting failure={failure} />}
+      {view ? <Parts view={view} asOfMs={isStale ? updatedAtMs : null} /> : <Waiting failure={failure} />}
     </StatePage>
   );
 }
@@ -78,13 +79,19 @@ function Waiting({ failure }: { failure: string | null }) {
   );
 }
 
-function Parts({ view }: { view: SystemView }) {
+interface PartsProps {
+  view: SystemView;
+  /** When it was so; null: it is. */
+  asOfMs: number | null;
+}
+
+function Parts({ view, asOfMs }: PartsProps) {
   const { sidecar, semantic_loop, fail_open, limiter_fail_open } = view;
   return (
     <>
-      <UpstreamsPanel upstreams={view.upstreams} />
+      <UpstreamsPanel upstreams={view.upstreams} asOfMs={asOfMs} />
       <div className="grid grid-cols-2 gap-3 max-lg:grid-cols-1">
-        <SidecarPanel sidecar={sidecar} />
+        <SidecarPanel sidecar={sidecar} asOfMs={asOfMs} />
         <LatencyPanel semanticLoop={semantic_loop} />
       </div>
       <div className="grid grid-cols-3 items-start gap-3 max-lg:grid-cols-1">
@@ -116,7 +123,7 @@ function Parts({ view }: { view: SystemView }) {
           </Panel>
         </div>
         <div className="flex min-w-0 flex-col gap-3">
-          <RedisPanel redis={view.redis} />
+          <RedisPanel redis={view.redis} asOfMs={asOfMs} />
           <Panel title="Gateway">
             <p className="text-muted">
               It has run for <span className="nums font-medium text-fg">{uptimeText(view.uptime_s)}</span>.
@@ -129,7 +136,13 @@ function Parts({ view }: { view: SystemView }) {
   );
 }
 
-function RedisPanel({ redis: { configured, connected } }: { redis: SystemView['redis'] }) {
+function RedisPanel({
+  redis: { configured, connected },
+  asOfMs,
+}: {
+  redis: SystemView['redis'];
+  asOfMs: number | null;
+}) {
   const [label, tone, text] = !configured
     ? ([
         'Not used',
@@ -144,7 +157,14 @@ function RedisPanel({ redis: { configured, connected } }: { redis: SystemView['r
           'Calls go on: rates and budgets are not enforced until it is back, and what only Redis has is a miss. Look at the Redis that REDIS_URL names: it is tried again by itself.',
         ] as const);
   return (
-    <Panel title="Redis" aside={<Badge tone={tone}>{label}</Badge>}>
+    <Panel
+      title="Redis"
+      aside={
+        <StateBadge tone={tone} asOfMs={asOfMs} data-testid="redis-state">
+          {label}
+        </StateBadge>
+      }
+    >
       <p className="text-muted">{text}</p>
     </Panel>
   );

@@ -1,11 +1,18 @@
 /** Where calls go: which vendor takes them and which does not, since when, and for how many agents. */
 import { Link } from '@tanstack/react-router';
 import type { UpstreamHealth } from '#contracts';
-import { Badge, Panel, RelativeTime } from '../../ui';
+import { Panel, RelativeTime } from '../../ui';
 import { FailedShare } from './failed-share';
+import { StateBadge } from './state-badge';
 import { byUrgency, failureText, UPSTREAM_STATES, upstreamAdvice } from './upstream-texts';
 
-export function UpstreamsPanel({ upstreams }: { upstreams: readonly UpstreamHealth[] }) {
+interface UpstreamsPanelProps {
+  upstreams: readonly UpstreamHealth[];
+  /** When it was so; null: it is. */
+  asOfMs: number | null;
+}
+
+export function UpstreamsPanel({ upstreams, asOfMs }: UpstreamsPanelProps) {
   return (
     <Panel
       title="Upstreams"
@@ -22,7 +29,7 @@ export function UpstreamsPanel({ upstreams }: { upstreams: readonly UpstreamHeal
       ) : (
         <ul className="divide-y divide-line">
           {byUrgency(upstreams).map((upstream) => (
-            <UpstreamRow key={upstream.name} upstream={upstream} />
+            <UpstreamRow key={upstream.name} upstream={upstream} asOfMs={asOfMs} />
           ))}
         </ul>
       )}
@@ -30,7 +37,7 @@ export function UpstreamsPanel({ upstreams }: { upstreams: readonly UpstreamHeal
   );
 }
 
-function UpstreamRow({ upstream }: { upstream: UpstreamHealth }) {
+function UpstreamRow({ upstream, asOfMs }: { upstream: UpstreamHealth; asOfMs: number | null }) {
   const { name, state, failing_since_ms, answered_at_ms, last_failure } = upstream;
   const { label, tone } = UPSTREAM_STATES[state];
   const advice = upstreamAdvice(upstream);
@@ -38,7 +45,9 @@ function UpstreamRow({ upstream }: { upstream: UpstreamHealth }) {
     <li className="flex flex-col gap-1 px-3 py-2" data-testid="upstream-health" data-state={state}>
       <p className="flex flex-wrap items-center gap-x-2 gap-y-1">
         <span className="font-medium [overflow-wrap:anywhere]">{name}</span>
-        <Badge tone={tone}>{label}</Badge>
+        <StateBadge tone={tone} asOfMs={asOfMs}>
+          {label}
+        </StateBadge>
         <span className="nums text-muted">
           <FailedShare upstream={upstream} />
           {state === 'failing' && failing_since_ms !== null ? (
