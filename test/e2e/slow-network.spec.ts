@@ -2,6 +2,7 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { gateway, startOneGateway } from '../integration/start-one-gateway.js';
+import { checkEveryLook } from './check-page.js';
 import { browser, launchOneBrowser } from './launch-one-browser.js';
 import { openAs } from './log-in.js';
 
@@ -49,6 +50,24 @@ test('a link to a page that is on its way leaves the page before it, and says wh
   letGo();
   await page.getByText('Loading', { exact: true }).waitFor({ state: 'detached' });
   await page.getByTestId('proxy-onboarding').waitFor();
+});
+
+test('a list of the cache that does not come keeps nobody from the rest of the page', async () => {
+  const page = await openAs(browser, gateway, 'ana');
+  await page.route('**/v1/cache/stats', async (route) => {
+    const stats = await (await route.fetch()).json();
+    await route.fulfill({ json: { ...stats, backend: 'memory', total_misses: 3 } });
+  });
+  const letGo = await holdUp(page, '**/v1/cache/matches*');
+  await page.goto(`${gateway.url}/cache`);
+  await page.getByRole('heading', { name: 'Answers not kept' }).waitFor();
+  await page.locator('[aria-busy=true]').first().waitFor();
+  expect(await page.getByText('No match yet').count()).toBe(0);
+  await checkEveryLook(page, 'cache-list-on-its-way');
+
+  letGo();
+  await page.getByText('No match yet').waitFor();
+  expect(await page.locator('[aria-busy=true]').count()).toBe(0);
 });
 
 test('scripts and styles come gzipped', async () => {

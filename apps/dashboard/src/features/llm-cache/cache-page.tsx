@@ -4,7 +4,7 @@ import { useState } from 'react';
 import type { CacheStats } from '#contracts';
 import { useDenial } from '../../api';
 import { StatePage } from '../../app/state-page';
-import { Badge, Button, Callout, CountBars, EmptyState, Panel, Skeleton } from '../../ui';
+import { Badge, Button, Callout, CountBars, EmptyState, Panel, Skeleton, useWaitsFor } from '../../ui';
 import { CacheFigures } from './cache-figures';
 import { CacheLesson } from './cache-lesson';
 import { isUnused, notStoredLines, vetoLines } from './cache-stats';
@@ -100,7 +100,7 @@ function Used({ stats, onInvalidate }: BodyProps) {
   const matches = useSemanticMatches();
   const entries = useCacheEntries();
   // One that came after the other would push it away.
-  if (isOnItsWay(matches) || isOnItsWay(entries)) return <Loading />;
+  if (useWaitsFor(isOnItsWay(matches) || isOnItsWay(entries))) return <Loading />;
   return (
     <>
       <CacheFigures stats={stats} />

@@ -1,7 +1,7 @@
-/** A panel around a list that comes page by page: why it is not there, none yet, or more of it. The page waits for it. */
+/** A panel around a list that comes page by page: why it is not there, none yet, or more of it. The page waits for it a while. */
 import type { ReactNode } from 'react';
-import { Callout, ListFoot, Panel } from '../../ui';
-import type { Pages } from './use-cache';
+import { Callout, ListFoot, Panel, Skeleton } from '../../ui';
+import { isOnItsWay, type Pages } from './use-cache';
 
 interface PagedPanelProps<Item> {
   title: string;
@@ -27,6 +27,11 @@ export function PagedPanel<Item>(props: PagedPanelProps<Item>) {
         <Callout tone="danger" className="m-3">
           {failure}
         </Callout>
+      ) : null}
+      {isOnItsWay(props.pages) ? (
+        <div aria-busy="true" className="p-3">
+          <Skeleton className="h-24" />
+        </div>
       ) : null}
       {items?.length === 0 ? empty : null}
       {items && items.length > 0 ? children(items) : null}
