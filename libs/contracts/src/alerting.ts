@@ -76,8 +76,12 @@ export const alertRuleSchema = z.object({
   name: z.string(),
   created_at_ms: z.number(),
   updated_by: z.string(),
-  /** Subjects (agents) for which it is firing now. */
+  /** Subjects (agents) for which it is firing now: by agent id, the first 100. */
   firing: z.array(z.object({ agent_id: z.string(), since_ms: z.number(), notice_count: z.number().int() })),
+  /** How many there are in all. */
+  firing_count: z.number().int(),
+  /** Since when for the first of all; null: for none. */
+  firing_since_ms: z.number().nullable(),
 });
 export type AlertRule = z.infer<typeof alertRuleSchema>;
 

@@ -37,6 +37,8 @@ export const LIMITS = {
   listedSessionsMax: 10_000,
   /** Agents in `GET /v1/agents` and in the snapshot of `gateway:agents`. */
   listedAgentsMax: 2_000,
+  /** Agents that are named of those for which an alert rule fires. */
+  firingAgentsMax: 100,
   /** Audit entries in the snapshot of a session's topic. */
   sessionAuditEntriesMax: 100,
   /** Lines of `GET /v1/spend`. */

@@ -47,6 +47,20 @@ describe('the rules of a tenant that changed none', () => {
     expect(sent).toEqual([]);
   });
 
+  it('name a hundred of the agents for which they fire, by name, and say how many there are since when', async () => {
+    const { area, time } = await startAlerts();
+    const sinceMs = time.nowMs();
+    for (let at = 249; at >= 100; at -= 1) {
+      area.monitor.note(incidentOf(time, `bot-${at}`));
+      await time.pass(10);
+    }
+    const [rule] = area.rules.list('default');
+    const names = Array.from({ length: 100 }, (_, at) => `bot-${100 + at}`);
+    expect(rule?.firing.map(({ agent_id }) => agent_id)).toEqual(names);
+    expect(rule).toMatchObject({ firing_count: 150, firing_since_ms: sinceMs });
+    expect(area.rules.list('other')[0]).toMatchObject({ firing_count: 0, firing_since_ms: null });
+  });
+
   it('may be ten that count the calls of every agent, and as many more of one agent each', async () => {
     const { area } = await startAlerts();
     const ofAll = alertRuleBodySchema.parse({ name: 'Errors', type: 'error_rate' });
@@ -744,7 +758,7 @@ describe('after a restart', () => {
     await time.pass(59_000);
     expect(firing('agent_silent')).toEqual([]);
     await time.pass(2_000);
-    expect(firing('agent_silent')).toEqual(['quiet', 'looper']);
+    expect(firing('agent_silent')).toEqual(['looper', 'quiet']);
   });
 
   it('an agent whose session was paused before it is not missed until somebody resumes it', async () => {

@@ -21,11 +21,13 @@ import type { Clock } from '#kernel';
 import { type ChannelRecord, channelRecordSchema } from './channel-record.js';
 
 const { threshold_usd, period } = alertRuleSchema.shape;
-const ruleSettingsSchema = alertRuleSchema.omit({ firing: true }).extend({
-  // Absent: written before there were rules about spending.
-  threshold_usd: threshold_usd.default(null),
-  period: period.default(null),
-});
+const ruleSettingsSchema = alertRuleSchema
+  .omit({ firing: true, firing_count: true, firing_since_ms: true })
+  .extend({
+    // Absent: written before there were rules about spending.
+    threshold_usd: threshold_usd.default(null),
+    period: period.default(null),
+  });
 const statesSchema = z.array(
   z.object({
     agent_id: z.string(),

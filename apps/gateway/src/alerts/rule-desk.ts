@@ -4,6 +4,7 @@ import {
   type AlertRule,
   type AlertRulePatch,
   type alertRuleBodySchema,
+  LIMITS,
   ObservatoryError,
   type OperatorPrincipal,
   RULE_CHANNELS_MAX,
@@ -168,6 +169,13 @@ export class RuleDesk {
   }
 
   #shown(tenantId: string, rule: RuleSettings): AlertRule {
-    return { ...rule, firing: this.#parts.watch.firing(tenantId, rule.rule_id) };
+    const firing = this.#parts.watch.firing(tenantId, rule.rule_id);
+    const byAgent = firing.sort((a, b) => (a.agent_id < b.agent_id ? -1 : 1));
+    return {
+      ...rule,
+      firing: byAgent.slice(0, LIMITS.firingAgentsMax),
+      firing_count: firing.length,
+      firing_since_ms: firing.length === 0 ? null : Math.min(...firing.map(({ since_ms }) => since_ms)),
+    };
   }
 }

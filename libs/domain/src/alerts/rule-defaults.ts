@@ -5,7 +5,7 @@ import type { AlertRule } from '#contracts';
 export const ERROR_CALLS_MIN = 10;
 
 /** A rule as it is kept, without what is firing. */
-export type RuleSettings = Omit<AlertRule, 'firing'>;
+export type RuleSettings = Omit<AlertRule, 'firing' | 'firing_count' | 'firing_since_ms'>;
 
 export const isAbout = (rule: Pick<RuleSettings, 'agent_id'>, agentId: string): boolean =>
   rule.agent_id === null || rule.agent_id === agentId;

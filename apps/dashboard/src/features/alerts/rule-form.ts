@@ -126,7 +126,14 @@ export const draftOfRule = (rule: AlertRule): RuleDraft => ({
 
 export type RuleBody = Omit<
   AlertRule,
-  'rule_id' | 'created_at_ms' | 'updated_by' | 'firing' | 'enabled' | 'muted_until_ms'
+  | 'rule_id'
+  | 'created_at_ms'
+  | 'updated_by'
+  | 'firing'
+  | 'firing_count'
+  | 'firing_since_ms'
+  | 'enabled'
+  | 'muted_until_ms'
 >;
 
 /**

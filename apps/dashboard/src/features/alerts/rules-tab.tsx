@@ -94,7 +94,7 @@ function Rule({ rule, channels, denial, onEdit }: RuleProps) {
         <p className="text-xs">
           <RuleChannels rule={rule} channels={channels} onEdit={denial === null ? onEdit : null} />
         </p>
-        {rule.firing.length > 1 ? <FiringAgents firing={rule.firing} /> : null}
+        {rule.firing_count > 1 ? <FiringAgents rule={rule} /> : null}
         {error ? (
           <p role="alert" className="text-danger text-xs">
             Not changed: {error.message}
@@ -125,12 +125,13 @@ function Rule({ rule, channels, denial, onEdit }: RuleProps) {
 }
 
 function Firing({ rule }: { rule: AlertRule }) {
+  const { firing_count, firing_since_ms } = rule;
   const [first] = rule.firing;
-  if (!first) return null;
+  if (!first || firing_since_ms === null) return null;
   return (
     <Badge tone="danger" className="max-w-full">
       Firing for{' '}
-      {rule.firing.length === 1 ? (
+      {firing_count === 1 ? (
         <Link
           to="/agents/$agentId"
           params={{ agentId: first.agent_id }}
@@ -140,18 +141,18 @@ function Firing({ rule }: { rule: AlertRule }) {
           {first.agent_id}
         </Link>
       ) : (
-        plural(rule.firing.length, 'agent')
+        plural(firing_count, 'agent')
       )}
       <span className="-ml-1">
-        , <RelativeTime atMs={Math.min(...rule.firing.map(({ since_ms }) => since_ms))} short />
+        , <RelativeTime atMs={firing_since_ms} short />
       </span>
     </Badge>
   );
 }
 
 /** By name, for who has no tooltip. */
-function FiringAgents({ firing }: Pick<AlertRule, 'firing'>) {
-  const unnamedCount = firing.length - FIRING_NAMED_MAX;
+function FiringAgents({ rule: { firing, firing_count } }: { rule: AlertRule }) {
+  const unnamedCount = firing_count - FIRING_NAMED_MAX;
   return (
     <p className="text-xs">
       Now:{' '}
