@@ -91,6 +91,9 @@ export interface Dialect {
 
   streamReader(): StreamReader;
 
+  /** Its stream says itself that it is over. Gemini's does not: some models tell a finish reason with each event. */
+  readonly hasStreamEnd: boolean;
+
   /** All that can change the answer, in no vendor's vocabulary. @param query of the request's URL */
   canonicalRequest(body: unknown, path: string, query?: string): CanonicalRequest;
 

@@ -90,6 +90,16 @@ test('a whole answer is read behind a byte order mark, too', () => {
   expect(reader.finish()).toMatchObject({ text: 'Hello' });
 });
 
+test('the end of a stream is one only where the dialect says that its streams have an end of their own', () => {
+  const ended = (dialect: Dialect): boolean => {
+    const reader = AnswerReader.for(dialect, EVENTS, true, newRoom());
+    reader.push(Buffer.from('data: [DONE]\n\n'));
+    return reader.isComplete;
+  };
+  expect(ended(CHAT)).toBe(true);
+  expect(ended({ ...CHAT, hasStreamEnd: false })).toBe(false);
+});
+
 test('a reader that fails leaves the answer unread, and nobody else hurt', async () => {
   const failing: Dialect = {
     ...CHAT,

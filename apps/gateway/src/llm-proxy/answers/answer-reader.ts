@@ -75,10 +75,10 @@ export class AnswerReader implements Reader<LlmAnswer> {
     }
   }
 
-  /** Of a stream: its last event has come. Gemini's has none: some models tell a finish reason with each. Reads what waits to be read. */
+  /** Of a stream that says so itself: its last event has come. Reads what waits to be read. */
   get isComplete(): boolean {
     this.#readEvents();
-    return this.#dialect.name !== 'gemini' && this.#stream?.isComplete === true;
+    return this.#dialect.hasStreamEnd && this.#stream?.isComplete === true;
   }
 
   /** Null: nothing that could be read. Never throws. */

@@ -25,6 +25,7 @@ export const anthropic: Dialect = {
   readRequest: readMessagesRequest,
   readAnswer: readMessageAnswer,
   streamReader: () => new MessageStreamReader(),
+  hasStreamEnd: true,
   injectSystem: injectMessagesSystem,
   boundThoughts,
   canonicalRequest: canonicalMessagesRequest,

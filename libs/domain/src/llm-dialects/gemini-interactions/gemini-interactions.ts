@@ -20,6 +20,7 @@ export const geminiInteractions: Dialect = {
   readRequest: readInteractionRequest,
   readAnswer: readInteractionAnswer,
   streamReader: () => new InteractionStreamReader(),
+  hasStreamEnd: true,
   injectSystem: injectInteractionSystem,
   canonicalRequest: canonicalInteractionRequest,
   writeAnswer: writeInteractionAnswer,

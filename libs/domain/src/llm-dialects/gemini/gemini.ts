@@ -20,6 +20,7 @@ export const gemini: Dialect = {
   readRequest: readGeminiRequest,
   readAnswer: readGeminiAnswer,
   streamReader: () => new GeminiStreamReader(),
+  hasStreamEnd: false,
   injectSystem: injectSystemInstruction,
   canonicalRequest: canonicalGeminiRequest,
   writeAnswer: writeGeminiAnswer,

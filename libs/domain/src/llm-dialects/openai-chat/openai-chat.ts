@@ -20,6 +20,7 @@ export const openaiChat: Dialect = {
   readRequest: readChatRequest,
   readAnswer: readChatAnswer,
   streamReader: () => new ChatStreamReader(),
+  hasStreamEnd: true,
   injectSystem: injectChatSystem,
   canonicalRequest: canonicalChatRequest,
   writeAnswer: writeChatAnswer,

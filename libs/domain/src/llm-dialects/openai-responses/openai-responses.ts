@@ -21,6 +21,7 @@ export const openaiResponses: Dialect = {
   readRequest: readResponsesRequest,
   readAnswer: readResponsesAnswer,
   streamReader: () => new ResponsesStreamReader(),
+  hasStreamEnd: true,
   injectSystem: injectInstructions,
   canonicalRequest: canonicalResponsesRequest,
   writeAnswer: writeResponsesAnswer,
