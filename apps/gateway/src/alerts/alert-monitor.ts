@@ -2,7 +2,7 @@
  * Watches: whoever knows something tells it with `note`, once a second it looks at what time alone changes, and what is
  * due goes to the channels of its rule. Notes cost little and never throw; they sit on request paths.
  */
-import type { AlertNotice, AlertRule, BudgetPeriod, PolicyBar } from '#contracts';
+import type { AlertNotice, AlertRule, PolicyBar } from '#contracts';
 import {
   type AlertEvent,
   AlertRules,
@@ -10,6 +10,7 @@ import {
   firingAfter,
   type KeptFiring,
   noticeOf,
+  type SpentUsd,
   type StoredNotice,
 } from '#domain/alerts';
 import type { Clock, IdSource, Timer } from '#kernel';
@@ -30,7 +31,7 @@ export interface AlertMonitorOptions {
   /** Why its policy does not let this agent call now; null: it does. */
   policyBar(tenantId: string, agentId: string): PolicyBar | null;
   /** What it has spent, in USD. */
-  spentUsd(tenantId: string, agentId: string): Readonly<Record<BudgetPeriod, number>>;
+  spentUsd(tenantId: string, agentId: string): SpentUsd;
   deliver(notice: AlertNotice, channelId: string): void;
   /** Of the delivery that was stored last; 0: none by this process. */
   lastSeq(): number;

@@ -1,4 +1,5 @@
 /** Puts alerting together: what watches, what carries, what operators change. */
+
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { NameLookup } from '#adapters/dns';
@@ -6,7 +7,6 @@ import { SmtpSender } from '#adapters/smtp';
 import { WebhookSender } from '#adapters/webhook';
 import {
   type AlertDelivery,
-  type BudgetPeriod,
   type ControlView,
   type DecisionStore,
   type DeliveryFilter,
@@ -22,6 +22,7 @@ import {
   TOPICS,
   tenantIdOf,
 } from '#contracts';
+import type { SpentUsd } from '#domain/alerts';
 import { ChangeQueue, type Clock, type IdSource, type Timer } from '#kernel';
 import { SettingsAudit } from '../auth/settings-audit.js';
 import type { SessionRegistry } from '../decision-log/session-registry.js';
@@ -83,7 +84,7 @@ export interface KnownAgents {
   /** Why the agent's policy does not let it call now; null: it does. */
   policyBar(tenantId: string, agentId: string): PolicyBar | null;
   /** What the agent has spent, in USD, as far as prices are known. */
-  spentUsd(tenantId: string, agentId: string): Readonly<Record<BudgetPeriod, number>>;
+  spentUsd(tenantId: string, agentId: string): SpentUsd;
 }
 
 export class AlertsArea {
@@ -99,7 +100,7 @@ export class AlertsArea {
   /** Until `start`. */
   #agents: Pick<KnownAgents, 'policyBar' | 'spentUsd'> = {
     policyBar: () => null,
-    spentUsd: () => ({ hour: 0, day: 0, month: 0 }),
+    spentUsd: () => ({ hour: 0, day: 0, month: 0, hourAtMost: 0 }),
   };
 
   constructor(parts: AlertsDependencies) {

@@ -170,7 +170,7 @@ export async function startAlerts(
       sessions: { entries: () => views.entries() },
       paused: () => [...paused, ...[...views].map(([key, { control }]) => [key, control] as const)],
       policyBar: (_tenantId, agentId) => (inactive.has(agentId) ? 'inactive' : null),
-      spentUsd: () => ({ hour: 0, day: 0, month: 0 }),
+      spentUsd: () => ({ hour: 0, day: 0, month: 0, hourAtMost: 0 }),
     },
     () => {},
   );

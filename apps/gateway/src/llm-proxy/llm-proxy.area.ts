@@ -1,11 +1,11 @@
 /** Puts the proxy together: what its steps share, and what its pages read. */
+
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { UpstreamClient } from '#adapters/upstream-http';
 import {
   type AgentPrincipal,
   agentScope,
-  type BudgetPeriod,
   type DecisionStore,
   type LivePublisher,
   type LlmCall,
@@ -18,6 +18,7 @@ import {
   TOPICS,
   wasRefused,
 } from '#contracts';
+import type { SpentUsd } from '#domain/alerts';
 import { KillSwitchWindows } from '#domain/kill-switch';
 import { MemoryRateLimiter, SessionCaps } from '#domain/policy';
 import { type Clock, type IdSource, steadyClock, systemTimer } from '#kernel';
@@ -279,9 +280,11 @@ export class LlmProxyArea {
   }
 
   /** What the agent has spent, as far as prices are known. */
-  spentUsd(tenantId: string, agentId: string): Record<BudgetPeriod, number> {
-    const { hour, day, month } = this.#activity.spent(agentScope(tenantId, agentId));
-    return { hour: hour / 1e6, day: day / 1e6, month: month / 1e6 };
+  spentUsd(tenantId: string, agentId: string): SpentUsd {
+    const scope = agentScope(tenantId, agentId);
+    const { hour, day, month } = this.#activity.spent(scope);
+    const hourAtMost = this.#activity.spentInHourAtMost(scope);
+    return { hour: hour / 1e6, day: day / 1e6, month: month / 1e6, hourAtMost: hourAtMost / 1e6 };
   }
 
   /** Sites that failed open since the start, the store they share with other gateways, and the tenant's upstreams. */

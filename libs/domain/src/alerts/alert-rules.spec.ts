@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { BudgetPeriod, PolicyBar } from '#contracts';
+import type { PolicyBar } from '#contracts';
 import { FakeClock } from '#testing';
 import type { AlertEvent } from './alert-event.js';
 import { AlertRules, type AlertRulesOptions, TICK_WORK_MS_MAX } from './alert-rules.js';
 import { LOOPING_SESSIONS_PER_AGENT_MAX } from './looping-sessions.js';
 import { noticeOf } from './notice.js';
 import { NEWS_GAP_MS } from './notice-plan.js';
+import type { SpentUsd } from './rule-condition.js';
 import { defaultRules, type RuleSettings } from './rule-defaults.js';
 import { AGENTS_PER_TENANT_MAX, type DueNotice } from './tenant-rules.js';
 import type { FiringState } from './watched-rule.js';
@@ -13,7 +14,7 @@ import type { FiringState } from './watched-rule.js';
 const T0 = Date.UTC(2026, 0, 15, 12);
 const MINUTE = 60_000;
 
-const NOTHING_SPENT = () => ({ hour: 0, day: 0, month: 0 });
+const NOTHING_SPENT = () => ({ hour: 0, day: 0, month: 0, hourAtMost: 0 });
 
 const rule = (type: RuleSettings['type'], changes: Partial<RuleSettings> = {}): RuleSettings => ({
   rule_id: `rule-${type}`,
@@ -65,11 +66,14 @@ function watch(...settings: RuleSettings[]) {
   const bounds: string[] = [];
   const kept = { rules: settings };
   const bars = new Map<string, PolicyBar>();
-  const spent = new Map<string, Record<BudgetPeriod, number>>();
+  const spent = new Map<string, Omit<SpentUsd, 'hourAtMost'> & Partial<SpentUsd>>();
   const rules = new RulesInTime(new FakeClock(T0), {
     rulesOf: (tenantId) => (tenantId === 'default' ? kept.rules : []),
     policyBar: (tenantId, agentId) => (tenantId === 'default' && bars.get(agentId)) || null,
-    spentUsd: (_tenantId, agentId) => spent.get(agentId) ?? NOTHING_SPENT(),
+    spentUsd: (_tenantId, agentId) => {
+      const known = spent.get(agentId) ?? NOTHING_SPENT();
+      return { hourAtMost: known.hour, ...known };
+    },
     onBound: (bound) => bounds.push(bound),
   });
   return { rules, kept, bounds, bars, spent };
@@ -731,6 +735,21 @@ describe('a spend rule', () => {
     ]);
     expect(rules.tick(T0 + MINUTE)).toEqual([]);
     spent.set('crawler', { hour: 4.5, day: 81, month: 901 });
+    expect(phases(rules.tick(T0 + 2 * MINUTE))).toEqual(['recovered']);
+  });
+
+  it('goes on after a restart as long as its amount may have been spent in the last hour, and does not begin by that', () => {
+    const before = spending();
+    before.spent.set('crawler', { hour: 6, day: 6, month: 6 });
+    before.rules.observe(call(0, false));
+    const { rules, spent } = spending();
+    rules.restore('default', 'rule-spend', before.rules.states('default', 'rule-spend'));
+    for (const agentId of ['crawler', 'writer'])
+      spent.set(agentId, { hour: 4, day: 6, month: 6, hourAtMost: 6 });
+    expect([...rules.observe(call(MINUTE, false)), ...rules.observe(call(MINUTE, false, 'writer'))]).toEqual(
+      [],
+    );
+    spent.set('crawler', { hour: 3, day: 6, month: 6, hourAtMost: 4.9 });
     expect(phases(rules.tick(T0 + 2 * MINUTE))).toEqual(['recovered']);
   });
 

@@ -5,8 +5,10 @@
  *     observe(event)  what happened to one agent: O(rules of its tenant), and nothing where no rule is about it
  *     tick(now)       what time alone changes: repeats, silence, windows that empty. Once a second, for `TICK_WORK_MS_MAX`
  */
-import type { AlertRule, BudgetPeriod, PolicyBar } from '#contracts';
+
+import type { AlertRule, PolicyBar } from '#contracts';
 import type { AlertEvent } from './alert-event.js';
+import type { SpentUsd } from './rule-condition.js';
 import type { RuleSettings } from './rule-defaults.js';
 import { type DueNotice, TenantRules, type TenantRulesParts } from './tenant-rules.js';
 import type { FiringState } from './watched-rule.js';
@@ -20,7 +22,7 @@ export interface AlertRulesOptions extends Pick<TenantRulesParts, 'clock' | 'onB
   /** Why its policy does not let it call now; null: it does. Asked for each agent, once a second. */
   policyBar(tenantId: string, agentId: string): PolicyBar | null;
   /** What it has spent, in USD; asked with each call of an agent that a rule about spending watches. */
-  spentUsd(tenantId: string, agentId: string): Readonly<Record<BudgetPeriod, number>>;
+  spentUsd(tenantId: string, agentId: string): SpentUsd;
 }
 
 export class AlertRules {

@@ -7,6 +7,7 @@ export * from './message-bodies.js';
 export * from './notice.js';
 export * from './public-address.js';
 export * from './retry-schedule.js';
+export type { SpentUsd } from './rule-condition.js';
 export * from './rule-defaults.js';
 export * from './send-outcome.js';
 export type { DueNotice } from './tenant-rules.js';

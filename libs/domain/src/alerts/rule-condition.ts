@@ -35,6 +35,11 @@ export interface Condition {
 
 const round = (value: number, digits: number): number => Number(value.toFixed(digits));
 
+export interface SpentUsd extends Readonly<Record<BudgetPeriod, number>> {
+  /** What `hour` may be in truth: after a start, of the clock hour before, it is not known when in it that was spent. */
+  hourAtMost: number;
+}
+
 export interface ConditionInput {
   rule: RuleSettings;
   facts: AgentFacts;
@@ -43,7 +48,7 @@ export interface ConditionInput {
   /** Sessions, or the refusal, of which people heard. */
   toldSessionIds: ReadonlySet<string>;
   /** What the agent has spent, in USD, as far as prices are known; asked by `spend` only. */
-  spentUsd: () => Readonly<Record<BudgetPeriod, number>>;
+  spentUsd: () => SpentUsd;
   /** Why its silence is wanted; null: it is not. */
   hush: Hush | null;
   /** It fires already. */
@@ -92,9 +97,12 @@ export function readCondition(input: ConditionInput): Condition {
     case 'spend': {
       const { threshold_usd, period: chosen } = rule;
       const period = chosen ?? RULE_PERIOD_DEFAULT;
-      const spent_usd = input.spentUsd()[period];
+      const spent = input.spentUsd();
+      const spent_usd = spent[period];
+      const atMostUsd = period === 'hour' ? spent.hourAtMost : spent_usd;
       return {
-        holds: threshold_usd !== null && spent_usd >= threshold_usd,
+        holds:
+          threshold_usd !== null && (spent_usd >= threshold_usd || (atMostUsd >= threshold_usd && 'unknown')),
         session_id: null,
         detail: { period, spent_usd: round(spent_usd, 6), threshold_usd },
       };

@@ -1,11 +1,11 @@
 /** The rules of one tenant, what is known of its agents, and what of both is firing. */
-import type { AlertType, BudgetPeriod, NOTICE_PHASES, PolicyBar } from '#contracts';
+import type { AlertType, NOTICE_PHASES, PolicyBar } from '#contracts';
 import { type Clock, TtlLru } from '#kernel';
 import { AgentFacts } from './agent-facts.js';
 import type { AlertEvent } from './alert-event.js';
 import { LoopCarriers } from './loop-carriers.js';
 import { planNotice } from './notice-plan.js';
-import { type Hush, type NoticeDetail, readCondition } from './rule-condition.js';
+import { type Hush, type NoticeDetail, readCondition, type SpentUsd } from './rule-condition.js';
 import { isAbout, type RuleSettings } from './rule-defaults.js';
 import { type FiringState, NO_SESSIONS, WatchedRule } from './watched-rule.js';
 
@@ -32,7 +32,7 @@ export interface TenantRulesParts {
   rules(): readonly RuleSettings[];
   policyBar(agentId: string): PolicyBar | null;
   /** In USD, the calls that ended among it, as far as prices are known. */
-  spentUsd(agentId: string): Readonly<Record<BudgetPeriod, number>>;
+  spentUsd(agentId: string): SpentUsd;
   /** What of this rule fires is other than before. */
   onChanged(ruleId: string): void;
   /** A bound was reached: an agent was forgotten, could not be watched, or is looked at later than a second after. */

@@ -18,7 +18,7 @@ function watch(type: RuleSettings['type'], windowS: number | null = null) {
     clock,
     rulesOf: () => [rule],
     policyBar: () => null,
-    spentUsd: () => ({ hour: 0, day: 0, month: 0 }),
+    spentUsd: () => ({ hour: 0, day: 0, month: 0, hourAtMost: 0 }),
     onBound: () => {},
   });
   const subject = () => ({

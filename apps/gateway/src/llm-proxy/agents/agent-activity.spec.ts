@@ -42,6 +42,7 @@ describe('what was spent of the budgets', () => {
     activity.restore(AGENT, NOON - 7_200_000, 5_000);
     activity.end(AGENT, { ...WELL, costMicroUsd: 7, spentAtMs: clock.nowMs() });
     expect(activity.spent(AGENT).hour).toBe(1_260_007 + 550);
+    expect(activity.spentInHourAtMost(AGENT)).toBe(1_260_007 + 600);
     clock.advance(54 * 60_000);
     expect(activity.spent(AGENT).hour).toBe(1_260_007 + 10);
     expect(activity.unpriced(AGENT).hour).toBe(1);

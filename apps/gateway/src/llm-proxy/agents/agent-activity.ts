@@ -188,6 +188,15 @@ export class AgentActivity {
     return { hour: Math.round(hour), ...longer };
   }
 
+  /** Micro-USD, were all that a start brought back of the clock hour before spent at its end. */
+  spentInHourAtMost(scope: AgentScope): number {
+    const nowMs = this.#nowMs();
+    const thisHour = hourStartMs(nowMs);
+    const older = this.#agents.peek(tenantIdOf(scope), scope)?.hours.get(thisHour - HOUR_MS);
+    const passed = (older?.restored.costMicroUsd ?? 0) * ((nowMs - thisHour) / HOUR_MS);
+    return this.spent(scope).hour + Math.round(passed);
+  }
+
   /** Calls of unknown cost. */
   unpriced(scope: AgentScope): BySpan {
     const { hour, ...longer } = this.#sum(scope, ({ unpricedCount }) => unpricedCount);
