@@ -1,5 +1,4 @@
 /** Puts alerting together: what watches, what carries, what operators change. */
-
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { NameLookup } from '#adapters/dns';

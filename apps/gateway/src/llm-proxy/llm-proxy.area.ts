@@ -1,5 +1,4 @@
 /** Puts the proxy together: what its steps share, and what its pages read. */
-
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { UpstreamClient } from '#adapters/upstream-http';

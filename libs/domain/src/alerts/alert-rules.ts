@@ -5,7 +5,6 @@
  *     observe(event)  what happened to one agent: O(rules of its tenant), and nothing where no rule is about it
  *     tick(now)       what time alone changes: repeats, silence, windows that empty. Once a second, for `TICK_WORK_MS_MAX`
  */
-
 import type { AlertRule, PolicyBar } from '#contracts';
 import type { AlertEvent } from './alert-event.js';
 import type { SpentUsd } from './rule-condition.js';
