@@ -16,6 +16,7 @@ import type { Connection, PartialMessages } from './realtime/partial-messages.js
 import type { RealtimeEvents } from './realtime/realtime-events.js';
 import { cutSlowReader, drop } from './realtime/send-buffer.js';
 import { authenticateAgent, authenticateOperator, createSocketServer } from './realtime/socket-server.js';
+import { StrangerConnections } from './realtime/stranger-connections.js';
 
 /** A socket outlives its login by this at most. */
 const LOGINS_LOOKED_AT_EVERY_MS = 5_000;
@@ -44,10 +45,15 @@ export interface Sockets {
 export function openSockets(parts: SocketsParts): Sockets {
   const { config, authenticator, partial, events } = parts;
   const io = createSocketServer(parts.http, config, partial);
+  const strangers = new StrangerConnections({
+    countMax: LIMITS.strangerConnectionsMax,
+    onCut: () => events.strangerCut(),
+  });
   const open = new Set<Connection>();
   io.engine.on('connection', (connection: Connection) => {
     open.add(connection);
     connection.once('close', () => open.delete(connection));
+    strangers.add(connection);
     cutSlowReader(connection, {
       bytesMax: config.liveSubscriberBytesMax,
       strangerBytesMax: LIMITS.partialMessageBytesFree,
@@ -76,7 +82,11 @@ export function openSockets(parts: SocketsParts): Sockets {
     });
   limit(NAMESPACES.operators, (socket) => socket.data.credential.token_id);
   limit(NAMESPACES.agents, (socket) => socket.data.principal.key_id);
-  for (const namespace of namespaces) namespace.on('connection', (socket) => partial.admit(socket));
+  for (const namespace of namespaces)
+    namespace.on('connection', (socket) => {
+      partial.admit(socket);
+      strangers.admit(socket);
+    });
   authenticator.onRevoked(({ kind }) => {
     if (kind === 'agent_key') agents.recheck();
     else live.recheck();

@@ -14,6 +14,8 @@ export const LIMITS = {
    * above; who is not let in yet may send no more than this.
    */
   partialMessageBytesFree: 16 * 1024,
+  /** Connections of Socket.IO that are in no namespace, of some 9 KB each; beyond it the oldest is cut. */
+  strangerConnectionsMax: 5_000,
   /** Packets of Engine.IO in one body of polling: all of them are read in one turn. */
   packetsPerBodyMax: 10_000,
   /** A sender gets this long to deliver its whole body. */

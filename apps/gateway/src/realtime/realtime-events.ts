@@ -9,6 +9,7 @@ export class RealtimeEvents implements LiveSocketsEvents {
   readonly #cuts: Counter;
   readonly #refused: Counter;
   readonly #partialRefused: Counter;
+  readonly #strangersCut: Counter;
 
   constructor(
     private readonly logger: Logger,
@@ -38,6 +39,11 @@ export class RealtimeEvents implements LiveSocketsEvents {
       labelNames: ['reason'],
       registers,
     });
+    this.#strangersCut = new Counter({
+      name: 'observatory_socket_strangers_cut_total',
+      help: 'Socket.IO connections in no namespace cut because newer ones took their place.',
+      registers,
+    });
     new Gauge({
       name: 'observatory_live_subscribers',
       help: 'Operator sockets open now.',
@@ -58,6 +64,10 @@ export class RealtimeEvents implements LiveSocketsEvents {
 
   messageRefused(reason: string): void {
     this.#partialRefused.inc({ reason });
+  }
+
+  strangerCut(): void {
+    this.#strangersCut.inc();
   }
 
   /** @param principal undefined: no namespace had let it in */
