@@ -17,6 +17,7 @@ import { JSON_HEADERS } from './errors/security-headers.js';
 import { type ErrorParts, loggedRefusal } from './errors/send-error.js';
 import type { PlainAnswer } from './fast-lane/plain-message.js';
 import { refuseConnect } from './refuse-connect.js';
+import { inTurn, isSentAhead, mayWait } from './sent-ahead.js';
 
 export interface RawRoute {
   /** @param url as on the request line: path and query. Called for every request, so it must cost next to nothing. */
@@ -53,8 +54,9 @@ interface Timeouts {
 const httpOptionsOf = (options: object) => (options as { http?: object | null }).http ?? {};
 
 function listenerOf(rawRoutes: readonly RawRoute[], toFastify: unknown): RequestListener {
-  const passOn = toFastify as RequestListener;
+  const passOn = inTurn(toFastify as RequestListener);
   return (request, response) => {
+    if (isSentAhead(response) && !mayWait(response)) return;
     const { method = '', url = '' } = request;
     for (const route of rawRoutes) {
       if (route.handles(method, url)) {
