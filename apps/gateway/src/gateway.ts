@@ -236,10 +236,10 @@ async function assemble(
   const watch = () =>
     area.watch({
       step: (key, step) => {
-        alerts.noteStep(step);
+        alerts.sessions.noteStep(step);
         proxy.feed.noteReported(key, step);
       },
-      control: (key, control) => alerts.noteControl(key, control),
+      control: (key, control) => alerts.sessions.noteControl(key, control),
     });
   const known = {
     sessions: area.registry,

@@ -526,7 +526,7 @@ describe('after a restart', () => {
     const { channel } = await area.channels.create(ADMIN, WEBHOOK);
     await area.rules.update(ADMIN, 'default_hitl_required', { channel_ids: [channel.channel_id] });
     const expires_at_ms = time.nowMs() + 30 * 60_000;
-    area.noteControl(sessionKey('default', 's1'), { ...WAITS, expires_at_ms });
+    area.sessions.noteControl(sessionKey('default', 's1'), { ...WAITS, expires_at_ms });
     await settle();
     expect(JSON.parse(sent[0]?.body ?? '{}').text).toMatch(
       / its pause expires in 30 min and the session goes on\.$/,
@@ -550,7 +550,7 @@ describe('after a restart', () => {
     const control = { ...WAITS, operator_id: 'ana', reason: 'to look', asked_by: ['clerk', 'planner'] };
     const { area } = await startAlerts({ paused: [[key, control]] });
     expect(firingAgents(area)).toEqual(['clerk', 'planner']);
-    area.noteControl(key, { ...control, state: 'active', asked_by: [] });
+    area.sessions.noteControl(key, { ...control, state: 'active', asked_by: [] });
     expect(firingAgents(area)).toEqual([]);
   });
 
@@ -615,7 +615,7 @@ describe('after a restart', () => {
       await settle();
       await first.time.pass(lastedMs);
       await settle();
-      first.area.noteControl(sessionKey('default', 's1'), TERMINATED);
+      first.area.sessions.noteControl(sessionKey('default', 's1'), TERMINATED);
       await settle();
       expect(first.sent).toHaveLength(2);
 
@@ -665,7 +665,7 @@ describe('after a restart', () => {
     const { store } = first;
     const time = new FakeTime();
     const next = await startAlerts({ store, time, sessions: [view] });
-    next.area.noteControl(sessionKey('default', 's1'), TERMINATED);
+    next.area.sessions.noteControl(sessionKey('default', 's1'), TERMINATED);
     await settle();
     await time.pass(1_000);
     await next.area.stop();
@@ -772,7 +772,7 @@ describe('after a restart', () => {
     const firing = () => next.area.rules.list('default').find((rule) => rule.rule_id === rule_id)?.firing;
     await time.pass(120_000);
     expect(firing()).toEqual([]);
-    next.area.noteControl(sessionKey('default', 's1'), { ...control, state: 'active' });
+    next.area.sessions.noteControl(sessionKey('default', 's1'), { ...control, state: 'active' });
     await time.pass(62_000);
     expect(firing()).toMatchObject([{ agent_id: 'quiet' }]);
   });
@@ -807,7 +807,7 @@ describe('after a restart', () => {
         severity: 'normal',
         ended: false,
       });
-    area.noteControl(sessionKey('default', 'of-ended'), TERMINATED);
+    area.sessions.noteControl(sessionKey('default', 'of-ended'), TERMINATED);
     await time.pass(120_000);
     const silentNow = area.rules.list('default').find((rule) => rule.rule_id === rule_id);
     expect(silentNow?.firing).toMatchObject([{ agent_id: 'missed' }]);
@@ -819,7 +819,7 @@ describe('after a restart', () => {
     const event = { tenant_id: 'default', agent_id: 'crawler', session_id: 's1', at_ms } as const;
     area.monitor.note({ kind: 'severity', ...event, severity: 'loop' });
     expect(area.rules.list('default')[1]?.firing).toHaveLength(1);
-    area.noteControl(sessionKey('default', 's1'), TERMINATED);
+    area.sessions.noteControl(sessionKey('default', 's1'), TERMINATED);
     expect(area.rules.list('default')[1]?.firing).toEqual([]);
   });
 });
