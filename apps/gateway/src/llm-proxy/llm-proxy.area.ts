@@ -7,7 +7,6 @@ import {
   agentScope,
   type DecisionStore,
   type LivePublisher,
-  type LlmCall,
   type PolicyBar,
   type ProxyStore,
   type SecretBox,
@@ -15,7 +14,6 @@ import {
   type SystemView,
   splitAgentScope,
   TOPICS,
-  wasRefused,
 } from '#contracts';
 import type { SpentUsd } from '#domain/alerts';
 import { KillSwitchWindows } from '#domain/kill-switch';
@@ -33,7 +31,7 @@ import type { ControlDesk } from '../hitl/control-desk.js';
 import type { LlmCacheArea } from '../llm-cache/llm-cache.area.js';
 import type { LiveHub } from '../realtime/live-hub.js';
 import type { SemanticLoopArea } from '../semantic-loop/semantic-loop.area.js';
-import { AgentActivity, hasBudget } from './agents/agent-activity.js';
+import { AgentActivity } from './agents/agent-activity.js';
 import { AgentBudgets } from './agents/agent-budgets.js';
 import { AgentCommands } from './agents/agent-commands.js';
 import { AgentDirectory } from './agents/agent-directory.js';
@@ -46,7 +44,7 @@ import { ANSWER_BYTES_MAX } from './answers/answer-room.js';
 import { ownOriginOf } from './answers/own-addresses.js';
 import { ToldWords } from './answers/told-words.js';
 import { CallLog } from './calls/call-log.js';
-import { spansOf } from './calls/call-spans.js';
+import { callNews } from './calls/call-news.js';
 import { HeldCalls } from './calls/held-calls.js';
 import { RetryClaims } from './calls/retry-claims.js';
 import { RunningCalls } from './calls/running-calls.js';
@@ -56,16 +54,14 @@ import { EarlierUse } from './limits/earlier-use.js';
 import type { LimiterLink } from './limits/limiter.js';
 import { PriceBook } from './limits/price-book.js';
 import { pipeline } from './pipeline.js';
-import type { ProxyCall } from './proxy-call.js';
 import { ProxyEvents } from './proxy-events.js';
 import { ProxyRoute } from './proxy-route.js';
 import { ContinuedSessions } from './sessions/continued-sessions.js';
 import { StepDelivery } from './sessions/step-delivery.js';
 import { StepFeed } from './sessions/step-feed.js';
 import { tellUntoldCalls, type UntoldCallsParts } from './sessions/untold-calls.js';
-import { isError } from './steps/record.step.js';
 import { UpstreamDirectory } from './upstreams/upstream-directory.js';
-import { UpstreamHealthBoard, waitsOf, wasFailedByUpstream } from './upstreams/upstream-health.js';
+import { UpstreamHealthBoard, waitsOf } from './upstreams/upstream-health.js';
 
 export interface LlmProxyDependencies {
   clock: Clock;
@@ -314,7 +310,7 @@ export class LlmProxyArea {
 
   /** The route to put in front of the server. */
   route(authenticator: Authenticator, isDraining: () => boolean): ProxyRoute {
-    const { clock, ids, config, desk, limits, semanticLoop, llmCache } = this.#parts;
+    const { alerts, clock, ids, config, desk, limits, semanticLoop, llmCache, spans } = this.#parts;
     const standingParts = {
       agents: this.agents,
       isInForce: (principal: AgentPrincipal) => authenticator.isInForce(principal),
@@ -341,8 +337,18 @@ export class LlmProxyArea {
         log: this.log,
         activity: this.#activity,
         events: this.#events,
-        onBegan: (call) => this.#began(call),
-        onEnded: (call, record) => this.#ended(call, record),
+        ...callNews({
+          agents: this.agents,
+          alerts,
+          budgets: this.budgets,
+          clock,
+          desk,
+          spans,
+          split: this.#split,
+          upstreamHealth: this.#upstreamHealth,
+          views: this.views,
+          noteCall: (key, refusal) => this.#sessions?.noteCall(key, refusal),
+        }),
       },
       stepFeed: this.feed,
       policy: {
@@ -416,36 +422,5 @@ export class LlmProxyArea {
     await this.#steps.settled();
     await this.log.close();
     await this.#parts.limits.close();
-  }
-
-  #began(call: ProxyCall): void {
-    this.#split.noteCall(call.scope);
-    this.views.touch(call.tenantId, call.agentId);
-    const { alerts, clock } = this.#parts;
-    alerts.note({ kind: 'call_began', ...subjectOf(call), at_ms: clock.nowMs() });
-  }
-
-  #ended(call: ProxyCall, record: LlmCall): void {
-    this.views.touch(call.tenantId, call.agentId);
-    const { scope } = call;
-    const { alerts, clock, desk, spans } = this.#parts;
-    spans?.export(spansOf(call, record));
-    const failed = wasFailedByUpstream(record, call);
-    if (failed !== null) {
-      const { upstream, agent_id, status, detail } = record;
-      const hasOwnKey = call.upstream.apiKey === null;
-      const { tenantId } = call;
-      this.#upstreamHealth.note({ tenantId, upstream, agent_id, status, detail, failed, hasOwnKey });
-    }
-    const subject = subjectOf(call);
-    if (call.sessionKey !== null)
-      this.#sessions?.noteCall(
-        call.sessionKey,
-        wasRefused(record) ? { decision: record.decision, at_ms: clock.nowMs() } : null,
-      );
-    const terminated = call.sessionKey !== null && desk.answerFor(call.sessionKey).state === 'terminated';
-    alerts.note({ kind: 'call', ...subject, at_ms: clock.nowMs(), failed: isError(call), terminated });
-    const policy = this.agents.restriction(scope);
-    if (record.cost_usd !== null && policy !== null && hasBudget(policy)) this.budgets.note(scope, subject);
   }
 }
