@@ -1,5 +1,6 @@
 /** Statements of one connection, prepared when first used. Bounded by the SQL texts of the program, which are few. */
 import type { Database, Statement } from 'better-sqlite3';
+import { type Condition, where } from './where.js';
 import type { PageKeys } from './wire.js';
 
 export class PreparedStatements {
@@ -54,14 +55,13 @@ function pageOf(
   { limit, afterSeq, order }: PageKeys,
   clause: string | null = null,
 ): [sql: string, values: unknown[]] {
-  const bound = Object.entries(equal).filter(([, value]) => value !== null);
-  const clauses = bound.map(([column]) => `${column} = ?`);
-  if (clause !== null) clauses.push(clause);
-  const values: unknown[] = bound.map(([, value]) => value);
-  if (afterSeq !== null) {
-    clauses.push(order === 'asc' ? 'seq > ?' : 'seq < ?');
-    values.push(afterSeq);
-  }
-  const sql = `${select} WHERE ${clauses.join(' AND ')} ORDER BY seq ${order === 'asc' ? 'ASC' : 'DESC'} LIMIT ?`;
-  return [sql, [...values, limit]];
+  const { sql, values } = where([
+    ...Object.entries(equal).map(([column, value]): Condition => [`${column} = ?`, value]),
+    [clause ?? '', clause && []],
+    [order === 'asc' ? 'seq > ?' : 'seq < ?', afterSeq],
+  ]);
+  return [
+    `${select} WHERE ${sql} ORDER BY seq ${order === 'asc' ? 'ASC' : 'DESC'} LIMIT ?`,
+    [...values, limit],
+  ];
 }

@@ -6,6 +6,7 @@
 import type { Database } from 'better-sqlite3';
 import { PreparedStatements } from './prepared-statements.js';
 import type { RawSession, SessionKeys, SessionPlace, SessionsFound } from './protocol.js';
+import { where } from './where.js';
 
 /** Looked at one after another before it is seen whether they were enough. */
 const STRETCH_SESSIONS = 2_000;
@@ -54,19 +55,16 @@ export class SessionFinder {
   }
 
   #within(keys: SessionKeys, after: SessionPlace, end: SessionPlace | null, limit: number): RawSession[] {
-    const clauses = [BELOW];
-    const values: unknown[] = [keys.tenantId, after.lastSeenMs, after.sessionId];
-    const narrow = (clause: string, ...bound: unknown[]) => {
-      clauses.push(clause);
-      values.push(...bound);
-    };
-    if (end !== null) narrow('(last_seen_ms, session_id) >= (?, ?)', end.lastSeenMs, end.sessionId);
-    if (keys.severity !== undefined) narrow('severity = ?', keys.severity);
-    if (keys.agentId !== undefined) narrow('agent_id = ?', keys.agentId);
-    if (keys.ended !== undefined) narrow('ended = ?', keys.ended ? 1 : 0);
-    if (keys.search) narrow('instr(search, ?) > 0', keys.search);
+    const { sql, values } = where([
+      [BELOW, [keys.tenantId, after.lastSeenMs, after.sessionId]],
+      ['(last_seen_ms, session_id) >= (?, ?)', end && [end.lastSeenMs, end.sessionId]],
+      ['severity = ?', keys.severity],
+      ['agent_id = ?', keys.agentId],
+      ['ended = ?', keys.ended === undefined ? null : Number(keys.ended)],
+      ['instr(search, ?) > 0', keys.search || null],
+    ]);
     return this.#sql.all(
-      `SELECT tenant_id, session_id, last_seen_ms, view FROM sessions WHERE ${clauses.join(' AND ')} ${ORDER} LIMIT ?`,
+      `SELECT tenant_id, session_id, last_seen_ms, view FROM sessions WHERE ${sql} ${ORDER} LIMIT ?`,
       [...values, limit],
     );
   }

@@ -1,10 +1,12 @@
 /** Queries over the calls: the tail that no block holds yet, then the blocks, newest first. */
 import type { Database } from 'better-sqlite3';
 import { PreparedStatements } from '../prepared-statements.js';
+import { type Condition, where } from '../where.js';
 import { BLOCK_CALLS, blockOf, keysOf } from './call-blocks.js';
 import type { CallKeys, CallsFound, RawCall } from './proxy-protocol.js';
 
 const COLUMNS = 'c.seq, c.call_id, c.agent_id, c.session_id, c.model, c.decision, c.started_at_ms, c.body';
+const HAS_KEY = 'EXISTS (SELECT 1 FROM call_keys k WHERE k.block = b.block AND k.key';
 
 /** Blocks that one query reads: what their calls have in common may be rarer than each of it. */
 const BLOCKS_READ_MAX = 128;
@@ -54,63 +56,41 @@ export class CallReader {
 
   /** Newest first, each looked for when it is asked for. */
   *#blocksWith(keys: CallKeys): Generator<number> {
-    const blockKeys = keysOf(keys);
-    const clauses = blockKeys.map(
-      () => 'EXISTS (SELECT 1 FROM call_keys k WHERE k.block = b.block AND k.key = ?)',
-    );
-    const values: unknown[] = [...blockKeys];
-    if (keys.sessionIds !== undefined) {
-      clauses.push(
-        "EXISTS (SELECT 1 FROM call_keys k WHERE k.block = b.block AND k.key IN (SELECT 's' || ? || ':' || value FROM json_each(?)))",
-      );
-      values.push(keys.tenantId, JSON.stringify(keys.sessionIds));
-    }
-    const narrow = (clause: string, value: number | null | undefined) => {
-      if (value === undefined || value === null) return;
-      clauses.unshift(clause);
-      values.unshift(value);
-    };
-    narrow('b.last_started_ms >= ?', keys.fromMs);
-    narrow('b.first_started_ms < ?', keys.toMs);
-    narrow('b.block <= ?', keys.beforeSeq === null ? null : blockOf(keys.beforeSeq - 1));
-    const sql = `SELECT b.block FROM call_blocks b WHERE ${clauses.join(' AND ')} ORDER BY b.block DESC`;
-    for (const { block } of this.#sql.each<{ block: number }>(sql, values)) yield block;
+    const { sessionIds, tenantId, beforeSeq } = keys;
+    const { sql, values } = where([
+      ['b.block <= ?', beforeSeq === null ? null : blockOf(beforeSeq - 1)],
+      ['b.first_started_ms < ?', keys.toMs],
+      ['b.last_started_ms >= ?', keys.fromMs],
+      ...keysOf(keys).map((key): Condition => [`${HAS_KEY} = ?)`, key]),
+      [
+        `${HAS_KEY} IN (SELECT 's' || ? || ':' || value FROM json_each(?)))`,
+        sessionIds && [tenantId, JSON.stringify(sessionIds)],
+      ],
+    ]);
+    const blocks = `SELECT b.block FROM call_blocks b WHERE ${sql} ORDER BY b.block DESC`;
+    for (const { block } of this.#sql.each<{ block: number }>(blocks, values)) yield block;
   }
 
   #between(firstSeq: number, lastSeq: number, keys: CallKeys): RawCall[] {
-    const { clauses, values } = conditions(keys);
-    return this.#sql.all(
-      `SELECT ${COLUMNS} FROM llm_calls c WHERE c.seq BETWEEN ? AND ? AND ${clauses} ORDER BY c.seq DESC LIMIT ?`,
-      [firstSeq, lastSeq, ...values, keys.limit],
-    );
+    const { sessionIds, decisions, failed } = keys;
+    const { sql, values } = where([
+      ['c.seq BETWEEN ? AND ?', [firstSeq, lastSeq]],
+      ['c.tenant_id = ?', keys.tenantId],
+      ['c.seq < ?', keys.beforeSeq],
+      ['c.call_id = ?', keys.callId],
+      ['c.session_id = ?', keys.sessionId],
+      ['c.session_id IN (SELECT value FROM json_each(?))', sessionIds && JSON.stringify(sessionIds)],
+      ['c.agent_id = ?', keys.agentId],
+      ['c.model = ?', keys.model],
+      ['c.decision = ?', keys.decision],
+      [`c.decision IN (${decisions?.map(() => '?').join(', ')})`, decisions],
+      ['c.failed = ?', failed === undefined ? null : Number(failed)],
+      ['c.started_at_ms >= ?', keys.fromMs],
+      ['c.started_at_ms < ?', keys.toMs],
+    ]);
+    return this.#sql.all(`SELECT ${COLUMNS} FROM llm_calls c WHERE ${sql} ORDER BY c.seq DESC LIMIT ?`, [
+      ...values,
+      keys.limit,
+    ]);
   }
-}
-
-function conditions(keys: CallKeys): { clauses: string; values: unknown[] } {
-  const clauses: string[] = [];
-  const values: unknown[] = [];
-  const narrow = (clause: string, value: string | number | null | undefined) => {
-    if (value === undefined || value === null) return;
-    clauses.push(clause);
-    values.push(value);
-  };
-  narrow('c.tenant_id = ?', keys.tenantId);
-  narrow('c.seq < ?', keys.beforeSeq);
-  narrow('c.call_id = ?', keys.callId);
-  narrow('c.session_id = ?', keys.sessionId);
-  if (keys.sessionIds !== undefined) {
-    clauses.push('c.session_id IN (SELECT value FROM json_each(?))');
-    values.push(JSON.stringify(keys.sessionIds));
-  }
-  narrow('c.agent_id = ?', keys.agentId);
-  narrow('c.model = ?', keys.model);
-  narrow('c.decision = ?', keys.decision);
-  if (keys.decisions !== undefined) {
-    clauses.push(`c.decision IN (${keys.decisions.map(() => '?').join(', ')})`);
-    values.push(...keys.decisions);
-  }
-  narrow('c.failed = ?', keys.failed === undefined ? undefined : Number(keys.failed));
-  narrow('c.started_at_ms >= ?', keys.fromMs);
-  narrow('c.started_at_ms < ?', keys.toMs);
-  return { clauses: clauses.join(' AND '), values };
 }

@@ -4,6 +4,7 @@ import type { SpendGroup } from '#contracts';
 import { DAY_MS } from '#kernel';
 import { READ_COUNTER } from '../counters.js';
 import { PreparedStatements } from '../prepared-statements.js';
+import { where } from '../where.js';
 import { type RawAgentSpend, type RawSpend, SPEND_SUMS, type SpendKeys } from './proxy-protocol.js';
 import { ADDED_BEFORE, dayOf, TENANTS } from './spend-day-table.js';
 
@@ -59,23 +60,23 @@ export class SpendReader {
   }
 
   #sum({ tenantId, group, agentId, model, limit }: SpendKeys, parts: Part[]): RawSpend[] {
-    const narrowed = [
-      ...(agentId === undefined ? [] : [{ clause: ' AND agent_id = ?', value: agentId }]),
-      ...(model === undefined ? [] : [{ clause: ' AND model = ?', value: model }]),
-    ];
-    const clauses = narrowed.map(({ clause }) => clause).join('');
-    const tables = parts.map(
-      ({ table, at }) =>
-        `SELECT ${at} AS at_ms, agent_id, model, ${SPEND_SUMS.join(', ')} FROM ${table}
-         WHERE tenant_id = ? AND ${at} >= ? AND ${at} < ?${clauses}`,
-    );
-    const values = parts.flatMap(({ span }) => [tenantId, ...span, ...narrowed.map(({ value }) => value)]);
+    const sums = parts.map(({ table, at, span: [fromMs, toMs] }) => {
+      const { sql, values } = where([
+        ['tenant_id = ?', tenantId],
+        [`${at} >= ?`, fromMs],
+        [`${at} < ?`, toMs],
+        ['agent_id = ?', agentId],
+        ['model = ?', model],
+      ]);
+      const columns = `${at} AS at_ms, agent_id, model, ${SPEND_SUMS.join(', ')}`;
+      return { sql: `SELECT ${columns} FROM ${table} WHERE ${sql}`, values };
+    });
     const { key, order } = GROUPS[group];
     // total() and not sum(): it never overflows.
     return this.#sql.all(
       `SELECT ${key} AS key, ${SPEND_SUMS.map((sum) => `total(${sum}) AS ${sum}`).join(', ')}
-       FROM (${tables.join(' UNION ALL ')}) GROUP BY 1 ORDER BY ${order} LIMIT ?`,
-      [...values, limit],
+       FROM (${sums.map(({ sql }) => sql).join(' UNION ALL ')}) GROUP BY 1 ORDER BY ${order} LIMIT ?`,
+      [...sums.flatMap(({ values }) => values), limit],
     );
   }
 }
