@@ -2,7 +2,7 @@
 import { Link, useRouter } from '@tanstack/react-router';
 import { Pause } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { isStoppedState, type SessionView } from '#contracts';
+import { type AlertGroup, isStoppedState, type SessionView } from '#contracts';
 import { GoButton } from '../../app/go-button';
 import { Button, CutMiddle, cx, RelativeTime } from '../../ui';
 import { StoppedAgentButton } from '../agents/stopped-agent-button';
@@ -11,19 +11,21 @@ import { usePauseAndInspect } from '../hitl-console/use-pause-and-inspect';
 import { isStoppedForGood, type Rest } from './rest';
 import { RestBadge } from './rest-badge';
 
-interface AlertRowFrameProps {
-  'data-testid': string;
-  sessionId: string;
-  agentId: string;
+/** What is known of a row's session besides its alert. */
+export interface AlertedSession {
   /** Undefined when the alert arrived before its session's row. */
   session: SessionView | undefined;
   /** Null: it burns. */
   rest: Rest | null;
   /** Of its agent, while nobody has reactivated it; null for none. */
   incidentId: string | null;
+}
+
+interface AlertRowFrameProps extends AlertedSession {
+  'data-testid': string;
+  alert: Pick<AlertGroup, 'session_id' | 'agent_id' | 'first_at_ms'>;
   /** At the left, and what it is. */
   figure: { value: string; name: string; title: string };
-  firstAtMs: number;
   /** Below since when: "3 alerts". */
   countText: string;
   /** Goes into the audit. */
@@ -33,7 +35,8 @@ interface AlertRowFrameProps {
 }
 
 export function AlertRowFrame(props: AlertRowFrameProps) {
-  const { sessionId, session, rest, figure } = props;
+  const { session, rest, figure } = props;
+  const { session_id: sessionId, agent_id: agentId, first_at_ms } = props.alert;
   const pausing = usePauseAndInspect();
   const isPaused = session !== undefined && isStoppedState(session.control.state);
   // Where it is paused, only the answer was lost.
@@ -64,8 +67,8 @@ export function AlertRowFrame(props: AlertRowFrameProps) {
           >
             <CutMiddle text={sessionId} charsMax={24} />
           </Link>
-          <span title={props.agentId} className="text-muted text-xs">
-            <CutMiddle text={props.agentId} />
+          <span title={agentId} className="text-muted text-xs">
+            <CutMiddle text={agentId} />
           </span>
         </div>
         <div className="min-w-0 flex-1 max-md:order-1 max-md:basis-full">
@@ -76,7 +79,7 @@ export function AlertRowFrame(props: AlertRowFrameProps) {
         <span className="flex shrink-0 items-center gap-3 max-md:contents md:max-xl:grid md:max-xl:grid-cols-[1fr_auto] md:max-xl:items-center md:max-xl:gap-x-0 md:max-xl:gap-y-0">
           <span className="nums text-right text-muted text-xs md:max-xl:contents">
             <span className="md:max-xl:col-span-2 md:max-xl:justify-self-end">
-              began <RelativeTime atMs={props.firstAtMs} />
+              began <RelativeTime atMs={first_at_ms} />
             </span>
             <br className="max-xl:hidden" />
             <span className="max-md:ml-2 md:max-xl:justify-self-end">{props.countText}</span>
@@ -127,7 +130,8 @@ const buttonClass = 'w-40 max-md:order-2 max-md:h-11 max-md:w-full';
 
 /** The one thing to do: what is paused or over is left to look at, and a stopped agent's calls are refused already. */
 function PauseOrInspect(props: PauseOrInspectProps) {
-  const { sessionId, session, rest, incidentId, isPaused, pausing, pauseReason } = props;
+  const { session, rest, incidentId, isPaused, pausing, pauseReason } = props;
+  const sessionId = props.alert.session_id;
   const router = useRouter();
   const target = { to: '/sessions/$sessionId', params: { sessionId } } as const;
   if (session && isStoppedForGood(rest))

@@ -1,19 +1,14 @@
 /** One looping session: what it repeats, since when, who has it in hand, and the button. @see FR-9.10 */
 import { memo, useEffect } from 'react';
-import type { AlertGroup, SessionView } from '#contracts';
+import type { AlertGroup } from '#contracts';
 import { Badge, formatEntropy, plural } from '../../ui';
 import { REPEAT_TEXTS, type Repeat } from '../semantic-loops/loop-texts';
-import { AlertRowFrame } from './alert-row-frame';
+import { type AlertedSession, AlertRowFrame } from './alert-row-frame';
 import { repeatedText } from './repeated-text';
-import type { Rest } from './rest';
 import { describeTuple } from './window-dots';
 
-interface AlertRowProps {
+interface AlertRowProps extends AlertedSession {
   group: AlertGroup;
-  /** Undefined when the alert arrived before its session's row. */
-  session: SessionView | undefined;
-  rest: Rest | null;
-  incidentId: string | null;
   /** How its prompts say the same, too; null: they do not. */
   repeat: Repeat | null;
 }
@@ -22,26 +17,22 @@ interface AlertRowProps {
 const pauseReason = ({ latest }: AlertGroup): string =>
   `Entropy loop: score ${formatEntropy(latest.entropy_score)}, ${describeTuple(latest.repeated_pattern)}`;
 
-export const AlertRow = memo(function AlertRow({ group, session, rest, incidentId, repeat }: AlertRowProps) {
+export const AlertRow = memo(function AlertRow({ group, repeat, ...shown }: AlertRowProps) {
   usePaintedMark(group.session_id);
   return (
     <AlertRowFrame
       data-testid="alert-row"
-      sessionId={group.session_id}
-      agentId={group.agent_id}
-      session={session}
-      rest={rest}
-      incidentId={incidentId}
+      alert={group}
+      {...shown}
       figure={{
         name: 'Score',
         value: formatEntropy(group.latest.entropy_score),
         title: 'Entropy: distinct steps over steps in the window',
       }}
-      firstAtMs={group.first_at_ms}
       countText={plural(group.alert_count, 'alert')}
       pauseReason={pauseReason(group)}
     >
-      <Pattern group={group} session={session} repeat={repeat} />
+      <Pattern group={group} session={shown.session} repeat={repeat} />
     </AlertRowFrame>
   );
 });

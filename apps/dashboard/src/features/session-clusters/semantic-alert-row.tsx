@@ -1,46 +1,32 @@
 /** One session that asks the same again: what it asks, how alike, and the button. */
 import { Repeat2 } from 'lucide-react';
 import { memo } from 'react';
-import type { SessionView } from '#contracts';
 import { formatShare, plural } from '../../ui';
 import { againstThreshold, REPEAT_TEXTS, repeatOf, SCALE_TEXT } from '../semantic-loops/loop-texts';
-import { AlertRowFrame } from './alert-row-frame';
-import type { Rest } from './rest';
+import { type AlertedSession, AlertRowFrame } from './alert-row-frame';
 import type { SemanticAlert } from './semantic-alerts';
 
-interface SemanticAlertRowProps {
+interface SemanticAlertRowProps extends AlertedSession {
   alert: SemanticAlert;
-  session: SessionView | undefined;
-  rest: Rest | null;
-  incidentId: string | null;
 }
 
 /** "Semantic loop: similarity 0.973, above 0.950": goes into the audit, which holds no prompts. */
 const pauseReason = ({ latest }: SemanticAlert): string =>
   `Semantic loop: similarity ${againstThreshold(latest)}`;
 
-export const SemanticAlertRow = memo(function SemanticAlertRow({
-  alert,
-  session,
-  rest,
-  incidentId,
-}: SemanticAlertRowProps) {
+export const SemanticAlertRow = memo(function SemanticAlertRow({ alert, ...shown }: SemanticAlertRowProps) {
   const { latest } = alert;
   return (
     <AlertRowFrame
       data-testid="semantic-alert-row"
-      sessionId={alert.session_id}
-      agentId={alert.agent_id}
-      session={session}
-      rest={rest}
-      incidentId={incidentId}
+      alert={alert}
+      {...shown}
       figure={{
         name: 'Similarity',
         // Not as entropy is written in the same place, where little is bad.
         value: formatShare(latest.similarity),
         title: `Similarity ${againstThreshold(latest)}. ${SCALE_TEXT}`,
       }}
-      firstAtMs={alert.first_at_ms}
       countText={plural(alert.loop_count, 'repeat')}
       pauseReason={pauseReason(alert)}
     >
