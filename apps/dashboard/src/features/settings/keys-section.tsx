@@ -2,13 +2,12 @@
 import { useState } from 'react';
 import { type AgentKey, ENVIRONMENT_ID, HEADERS } from '#contracts';
 import { useMe } from '../../api';
-import { ActionsTh, CodeBlock, EmptyState, Field, Input, Panel, Table, Td, Th } from '../../ui';
+import { CodeBlock, EmptyState, Field, Input, Panel, Td, Th } from '../../ui';
 import { proxyBaseUrls } from '../onboarding/proxy-snippets';
 import { snippet } from '../onboarding/snippets';
 import { AccessSection } from './access-section';
-import { AccessStatus, LastUsed, LastUsedLine, PhoneLine } from './access-status';
+import { AccessRow, AccessTable, PhoneLine, PrefixCell } from './access-table';
 import { CreateAccess } from './create-access';
-import { RevokeButton } from './revoke-button';
 
 const QUERY_KEY = ['agent-keys'];
 
@@ -101,25 +100,21 @@ function KeyTable({ keys }: { keys: readonly AgentKey[] }) {
       {keys.length === 0 ? (
         <EmptyState title="No agent keys yet">Create one above and give it to an agent.</EmptyState>
       ) : (
-        <Table>
-          <thead>
-            <tr>
-              <Th>Name</Th>
+        <AccessTable
+          heads={
+            <>
               <Th className="max-md:hidden">Key</Th>
               <Th className="max-md:hidden">Created by</Th>
-              <Th className="max-md:hidden">Last used</Th>
-              <Th>Status</Th>
-              <ActionsTh />
-            </tr>
-          </thead>
-          <tbody>
-            {keys.map((key) => (
-              <tr key={key.key_id} className={key.revoked_at_ms === null ? '' : 'text-muted'}>
-                <Td className="max-w-40 truncate font-medium" title={key.name}>
-                  {key.name}
-                  <span className="block font-mono font-normal text-muted text-xs md:hidden">
-                    {key.prefix}…
-                  </span>
+            </>
+          }
+        >
+          {keys.map((key) => (
+            <AccessRow
+              key={key.key_id}
+              access={key}
+              nameClassName="max-w-40"
+              note={
+                <>
                   {key.tenant_ids ? (
                     <span
                       className="line-clamp-3 whitespace-normal font-normal text-muted text-xs"
@@ -129,34 +124,20 @@ function KeyTable({ keys }: { keys: readonly AgentKey[] }) {
                     </span>
                   ) : null}
                   <PhoneLine>By {key.created_by}</PhoneLine>
-                  <LastUsedLine atMs={key.last_used_at_ms} />
-                </Td>
-                <Td className="font-mono text-xs whitespace-nowrap max-md:hidden">{key.prefix}…</Td>
-                <Td className="max-md:hidden">{key.created_by}</Td>
-                <Td className="max-md:hidden whitespace-nowrap">
-                  <LastUsed atMs={key.last_used_at_ms} />
-                </Td>
-                <Td>
-                  <AccessStatus revokedAtMs={key.revoked_at_ms} />
-                </Td>
-                <Td className="text-right">
-                  {key.revoked_at_ms === null ? (
-                    <RevokeButton
-                      name={key.name}
-                      prefix={key.prefix}
-                      path={`/v1/agent-keys/${encodeURIComponent(key.key_id)}`}
-                      listKey={QUERY_KEY}
-                      consequence="Agents with this key are refused from this moment on, open sockets included."
-                      variable={key.key_id === ENVIRONMENT_ID ? 'OBSERVATORY_AGENT_KEY' : null}
-                      confirmLabel="Revoke key"
-                      confirmTestId="agent-key-revoke"
-                    />
-                  ) : null}
-                </Td>
-              </tr>
-            ))}
-          </tbody>
-        </Table>
+                </>
+              }
+              path={`/v1/agent-keys/${encodeURIComponent(key.key_id)}`}
+              listKey={QUERY_KEY}
+              consequence="Agents with this key are refused from this moment on, open sockets included."
+              variable={key.key_id === ENVIRONMENT_ID ? 'OBSERVATORY_AGENT_KEY' : null}
+              confirmLabel="Revoke key"
+              confirmTestId="agent-key-revoke"
+            >
+              <PrefixCell prefix={key.prefix} />
+              <Td className="max-md:hidden">{key.created_by}</Td>
+            </AccessRow>
+          ))}
+        </AccessTable>
       )}
     </Panel>
   );

@@ -1,11 +1,10 @@
 /** Operators: people, and what they may do. */
 import { useState } from 'react';
 import { ENVIRONMENT_ID, type OperatorToken, ROLES, type Role } from '#contracts';
-import { ActionsTh, Badge, CodeBlock, Panel, SelectField, Table, Td, Th } from '../../ui';
+import { Badge, CodeBlock, Panel, SelectField, Td, Th } from '../../ui';
 import { AccessSection } from './access-section';
-import { AccessStatus, LastUsed, LastUsedLine, PhoneLine } from './access-status';
+import { AccessRow, AccessTable, PhoneLine, PrefixCell } from './access-table';
 import { CreateAccess } from './create-access';
-import { RevokeButton } from './revoke-button';
 
 const QUERY_KEY = ['operators'];
 
@@ -72,57 +71,35 @@ const tenantsOf = ({ tenant_ids }: OperatorToken): string =>
 function OperatorTable({ operators }: { operators: readonly OperatorToken[] }) {
   return (
     <Panel title="Operators" bodyClassName="">
-      <Table>
-        <thead>
-          <tr>
-            <Th>Name</Th>
+      <AccessTable
+        heads={
+          <>
             <Th>Role</Th>
             <Th className="max-md:hidden">Tenants</Th>
             <Th className="max-md:hidden">Token</Th>
-            <Th className="max-md:hidden">Last used</Th>
-            <Th>Status</Th>
-            <ActionsTh />
-          </tr>
-        </thead>
-        <tbody>
-          {operators.map((operator) => (
-            <tr key={operator.token_id} className={operator.revoked_at_ms === null ? '' : 'text-muted'}>
-              <Td className="max-w-36 truncate font-medium" title={operator.name}>
-                {operator.name}
-                <span className="block font-mono font-normal text-muted text-xs md:hidden">
-                  {operator.prefix}…
-                </span>
-                <PhoneLine>Tenants: {tenantsOf(operator)}</PhoneLine>
-                <LastUsedLine atMs={operator.last_used_at_ms} />
-              </Td>
-              <Td>
-                <Badge tone={operator.role === 'admin' ? 'accent' : 'neutral'}>{operator.role}</Badge>
-              </Td>
-              <Td className="max-w-40 truncate max-md:hidden">{tenantsOf(operator)}</Td>
-              <Td className="font-mono text-xs whitespace-nowrap max-md:hidden">{operator.prefix}…</Td>
-              <Td className="whitespace-nowrap max-md:hidden">
-                <LastUsed atMs={operator.last_used_at_ms} />
-              </Td>
-              <Td>
-                <AccessStatus revokedAtMs={operator.revoked_at_ms} />
-              </Td>
-              <Td className="text-right">
-                {operator.revoked_at_ms === null ? (
-                  <RevokeButton
-                    name={operator.name}
-                    prefix={operator.prefix}
-                    path={`/v1/operators/${encodeURIComponent(operator.token_id)}`}
-                    listKey={QUERY_KEY}
-                    consequence="Their logins and open dashboards end at once."
-                    variable={operator.token_id === ENVIRONMENT_ID ? 'OBSERVATORY_OPERATOR_TOKEN' : null}
-                    confirmLabel="Revoke operator"
-                  />
-                ) : null}
-              </Td>
-            </tr>
-          ))}
-        </tbody>
-      </Table>
+          </>
+        }
+      >
+        {operators.map((operator) => (
+          <AccessRow
+            key={operator.token_id}
+            access={operator}
+            nameClassName="max-w-36"
+            note={<PhoneLine>Tenants: {tenantsOf(operator)}</PhoneLine>}
+            path={`/v1/operators/${encodeURIComponent(operator.token_id)}`}
+            listKey={QUERY_KEY}
+            consequence="Their logins and open dashboards end at once."
+            variable={operator.token_id === ENVIRONMENT_ID ? 'OBSERVATORY_OPERATOR_TOKEN' : null}
+            confirmLabel="Revoke operator"
+          >
+            <Td>
+              <Badge tone={operator.role === 'admin' ? 'accent' : 'neutral'}>{operator.role}</Badge>
+            </Td>
+            <Td className="max-w-40 truncate max-md:hidden">{tenantsOf(operator)}</Td>
+            <PrefixCell prefix={operator.prefix} />
+          </AccessRow>
+        ))}
+      </AccessTable>
     </Panel>
   );
 }
