@@ -1,10 +1,10 @@
 /** What is under docker/ holds, and each rule that says so notices when it does not. */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { temporaryFolder } from '#testing/temporary-folder';
 import { checkDocker } from './docker-check.mjs';
 import { checkCompose } from './lib/compose-rules.mjs';
 import { checkDockerfile, imageFault, sharedStageFaults } from './lib/docker-rules.mjs';
@@ -24,9 +24,7 @@ describe('the files under docker/', () => {
   });
 
   it('are missed when they are missing', () => {
-    const empty = mkdtempSync(join(tmpdir(), 'docker-check-'));
-    expect(checkDocker(empty)).toContain('docker/compose.yaml: it does not exist');
-    rmSync(empty, { recursive: true });
+    expect(checkDocker(temporaryFolder())).toContain('docker/compose.yaml: it does not exist');
   });
 
   it('let no secrets, data, tests or fetched weights into a build', () => {
@@ -66,15 +64,14 @@ describe('the files under docker/', () => {
 
 describe('a Dockerfile', () => {
   let context: string;
-  beforeAll(() => {
-    context = mkdtempSync(join(tmpdir(), 'docker-check-'));
+  beforeEach(() => {
+    context = temporaryFolder();
     mkdirSync(join(context, 'apps/x/src'), { recursive: true });
     writeFileSync(join(context, 'apps/x/src/main.ts'), '');
     writeFileSync(join(context, 'package.json'), '{}');
     writeFileSync(join(context, 'secret.env'), '');
     writeFileSync(join(context, '.dockerignore'), '*.env\n');
   });
-  afterAll(() => rmSync(context, { recursive: true }));
 
   const good = `ARG V=20.1
 FROM node:\${V}-bookworm AS build

@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { AgentControl, Directive } from '#contracts';
+import { temporaryFolder } from '#testing/temporary-folder';
 import { AgentClientError, ObservatoryAgent } from './lib/observatory-agent.mjs';
 import { Replay } from './lib/replay-run.mjs';
 import { ReplaySummary } from './lib/replay-summary.mjs';
@@ -156,9 +156,6 @@ describe('the agent client', () => {
 });
 
 describe('a replay', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'replay-run-spec-'));
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
   const trace = (id: string, stepCount: number) => ({
     trace_id: id,
     source: 'src',
@@ -175,7 +172,7 @@ describe('a replay', () => {
   });
 
   async function replay(lines: string[], over: object = {}) {
-    const file = join(folder, 'traces.jsonl');
+    const file = join(temporaryFolder(), 'traces.jsonl');
     writeFileSync(file, lines.join('\n'));
     const summary = new ReplaySummary();
     const notes: string[] = [];

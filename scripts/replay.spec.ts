@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { decisionLogSchema, LIMITS } from '#contracts';
+import { temporaryFolder } from '#testing/temporary-folder';
 import { readLines } from './lib/json-lines.mjs';
 import { LatencyHistogram } from './lib/latency-histogram.mjs';
 import { ProgressLine } from './lib/progress-line.mjs';
@@ -288,11 +288,8 @@ describe('latencies', () => {
 });
 
 describe('reading lines', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'replay-spec-'));
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
   it('numbers lines, passes over empty and overlong ones, and reads a last line without an end', async () => {
-    const file = join(folder, 'lines.jsonl');
+    const file = join(temporaryFolder(), 'lines.jsonl');
     writeFileSync(file, `first\r\n\n${'é'.repeat(300_000)}\n${'x'.repeat(700_000)}\nlast ü`);
     const found: [number, number | null][] = [];
     for await (const { number, text } of readLines(file, { bytesMax: 650_000 })) {
