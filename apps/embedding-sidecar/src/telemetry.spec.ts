@@ -7,7 +7,7 @@ import {
   PromptHistoryFailure,
   SidecarFailure,
 } from '#contracts/embedding';
-import { FakeClock } from '#testing';
+import { buildLoopAnswer, FakeClock } from '#testing';
 import { SidecarFigures } from './sidecar-figures.js';
 import { SidecarTelemetry } from './telemetry.js';
 
@@ -29,19 +29,14 @@ beforeEach(() => {
   telemetry = new SidecarTelemetry(logger, clock, figures);
 });
 
-const answer = (over: Partial<LoopAnswer> = {}): LoopAnswer => ({
-  loop_detected: false,
-  max_similarity: 0 as LoopSimilarity,
-  threshold: 0.9 as LoopSimilarity,
-  similar_prompt: 'a secret prompt',
-  similar_request_id: 'r',
-  compared_count: 1,
-  similar_count: 0,
-  fitness: 'fit',
-  vetoed_by: null,
-  model_id: 'm',
-  ...over,
-});
+const answer = (over: Partial<LoopAnswer> = {}) =>
+  buildLoopAnswer({
+    loop_detected: false,
+    max_similarity: 0 as LoopSimilarity,
+    similar_prompt: 'a secret prompt',
+    similar_count: 0,
+    ...over,
+  });
 
 it('counts checks by result and reason, and keeps the totals', async () => {
   telemetry.checked(answer(), 1, null);

@@ -1,6 +1,7 @@
 export * from './build-decision-log.js';
 export * from './build-llm-answer.js';
 export * from './build-llm-call.js';
+export * from './build-loop-answer.js';
 export * from './build-sidecar-description.js';
 export * from './build-store-rows.js';
 export * from './counting-ids.js';

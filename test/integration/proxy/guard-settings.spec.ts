@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type EmbeddingServer, serveEmbedding } from '#adapters/grpc';
 import type { LoopQuery, LoopSimilarity } from '#contracts';
-import { buildSidecarDescription } from '#testing';
+import { buildLoopAnswer, buildSidecarDescription } from '#testing';
 import { startGateway } from '../start-gateway.js';
 import { gateway, startOneGateway, upstream, upstreamsAt } from '../start-one-gateway.js';
 import { always, openaiChat } from './vendors.js';
@@ -34,18 +34,11 @@ beforeAll(async () => {
     handlers: {
       checkLoop: async (query) => {
         checked.push(query);
-        return {
+        return buildLoopAnswer({
           loop_detected: isLoop,
           max_similarity: 0.98 as LoopSimilarity,
           threshold: query.threshold ?? (0.95 as LoopSimilarity),
-          similar_prompt: 'What was asked before',
-          similar_request_id: 'call-before',
-          compared_count: 1,
-          similar_count: 1,
-          fitness: 'fit',
-          vetoed_by: null,
-          model_id: 'scripted',
-        };
+        });
       },
       embed: async (text) => {
         embedded.push(text);

@@ -18,7 +18,7 @@ import {
   SidecarFailure,
 } from '#contracts';
 import { deferred } from '#kernel';
-import { buildDecisionLog, buildSidecarDescription, respondJson } from '#testing';
+import { buildDecisionLog, buildLoopAnswer, buildSidecarDescription, respondJson } from '#testing';
 import { AGENT_KEY, startGateway } from '../start-gateway.js';
 import { gateway, startOneGateway, upstream, upstreamsAt } from '../start-one-gateway.js';
 import { always, anthropic, gemini, openaiChat, openaiResponses, VENDORS } from './vendors.js';
@@ -32,28 +32,16 @@ let sidecar: EmbeddingServer | null = null;
 let asked: LoopQuery[] = [];
 let answer: (query: LoopQuery) => Promise<LoopAnswer>;
 
-const CLEAR: LoopAnswer = {
+const CLEAR = buildLoopAnswer({
   loop_detected: false,
   max_similarity: 0.3 as LoopSimilarity,
-  threshold: 0.95 as LoopSimilarity,
   similar_prompt: '',
   similar_request_id: '',
   compared_count: 0,
   similar_count: 0,
-  fitness: 'fit',
-  vetoed_by: null,
-  model_id: 'scripted',
-};
-const loopWith = (similar_prompt: string): LoopAnswer => ({
-  ...CLEAR,
-  loop_detected: true,
-  max_similarity: 0.97 as LoopSimilarity,
-  similar_prompt,
-  similar_request_id: 'call-before',
-  compared_count: 1,
-  similar_count: 1,
 });
-const alwaysLoop = async () => loopWith('What was asked before');
+const loopWith = (similar_prompt: string) => buildLoopAnswer({ similar_prompt });
+const alwaysLoop = async () => buildLoopAnswer();
 
 const serve = async () => {
   sidecar = await serveAt(socketPath);

@@ -15,9 +15,9 @@ import {
   serveEmbedding,
   TEXT_BYTES_MAX,
 } from '#adapters/grpc';
-import { EmbeddingFailure, type LoopAnswer, type LoopSimilarity, PromptHistoryFailure } from '#contracts';
+import { EmbeddingFailure, PromptHistoryFailure } from '#contracts';
 import { deferred } from '#kernel';
-import { buildSidecarDescription } from '#testing';
+import { buildLoopAnswer, buildSidecarDescription } from '#testing';
 import { openRawClient, type RawClient } from './raw-client.js';
 import { makePlace, patient, query, type SidecarPlace } from './sidecar-place.js';
 
@@ -36,18 +36,7 @@ afterEach(async () => {
   place.remove();
 });
 
-const answer: LoopAnswer = {
-  loop_detected: true,
-  max_similarity: 0.97 as LoopSimilarity,
-  threshold: 0.95 as LoopSimilarity,
-  similar_prompt: 'before',
-  similar_request_id: 'r0',
-  compared_count: 2,
-  similar_count: 1,
-  fitness: 'fit',
-  vetoed_by: 'numbers',
-  model_id: 'm',
-};
+const answer = buildLoopAnswer({ vetoed_by: 'numbers', model_id: 'm' });
 
 /** What a prompt says is what happens. */
 const handlers: EmbeddingHandlers = {

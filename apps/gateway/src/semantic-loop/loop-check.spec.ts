@@ -10,22 +10,15 @@ import {
 } from '#contracts';
 import { PROMPT_CHARS_MAX } from '#domain/semantic-loop';
 import { decideVeto } from '#domain/text-likeness';
-import { FakeClock } from '#testing';
+import { buildLoopAnswer, FakeClock } from '#testing';
 import { excerptOf, LoopCheck, type LoopQuestion } from './loop-check.js';
 
-const ANSWER: LoopAnswer = {
+const ANSWER = buildLoopAnswer({
   loop_detected: false,
   max_similarity: 0.4 as LoopSimilarity,
-  threshold: 0.95 as LoopSimilarity,
-  similar_prompt: '',
-  similar_request_id: '',
-  compared_count: 1,
   similar_count: 0,
-  fitness: 'fit',
-  vetoed_by: null,
-  model_id: 'model',
-};
-const LOOP: LoopAnswer = { ...ANSWER, loop_detected: true, max_similarity: 0.97 as LoopSimilarity };
+});
+const LOOP = buildLoopAnswer();
 
 function setUp(answer: () => Promise<LoopAnswer> = async () => ANSWER, isReady = true) {
   const asked: LoopQuery[] = [];

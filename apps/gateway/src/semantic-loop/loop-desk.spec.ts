@@ -1,30 +1,16 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import {
-  type LoopAnswer,
-  type LoopSimilarity,
-  type SemanticLoopEvent,
-  sessionKey,
-  sessionTopic,
-  TOPICS,
-} from '#contracts';
+import { type LoopSimilarity, type SemanticLoopEvent, sessionKey, sessionTopic, TOPICS } from '#contracts';
 import type { AlertEvent } from '#domain/alerts';
 import { LADDER_IDLE_MS, LoopLadder } from '#domain/semantic-loop';
 import { deferred } from '#kernel';
-import { countingIds, FakeClock } from '#testing';
+import { buildLoopAnswer, countingIds, FakeClock } from '#testing';
 import { LoopDesk } from './loop-desk.js';
 
-const ANSWER: LoopAnswer = {
-  loop_detected: true,
+const ANSWER = buildLoopAnswer({
   max_similarity: 0.9731 as LoopSimilarity,
-  threshold: 0.95 as LoopSimilarity,
   similar_prompt: 'Where has my parcel got to? I am jo@example.org',
   similar_request_id: 'call-0',
-  compared_count: 2,
-  similar_count: 1,
-  fitness: 'fit',
-  vetoed_by: null,
-  model_id: 'model',
-};
+});
 const call = (changes: object = {}) => ({
   callId: 'call-1',
   tenantId: 'default',

@@ -1,31 +1,14 @@
 import { describe, expect, test, vi } from 'vitest';
-import {
-  type AgentPolicy,
-  type LlmRequest,
-  type LoopAnswer,
-  type LoopSimilarity,
-  type SemanticLoopAction,
-  sessionKey,
-} from '#contracts';
+import { type AgentPolicy, type LlmRequest, type SemanticLoopAction, sessionKey } from '#contracts';
 import { type Dialect, dialectFor } from '#domain/llm-dialects';
 import { defaultPolicy } from '#domain/policy';
+import { buildLoopAnswer } from '#testing';
 import { excerptOf, type LoopQuestion, type LoopVerdict } from '../../semantic-loop/loop-check.js';
 import { buildProxyCall } from '../proxy-call.fixture.js';
 import type { ProxyCall } from '../proxy-call.js';
 import { semanticLoopStep } from './semantic-loop.step.js';
 
-const ANSWER: LoopAnswer = {
-  loop_detected: true,
-  max_similarity: 0.97 as LoopSimilarity,
-  threshold: 0.95 as LoopSimilarity,
-  similar_prompt: 'Where is it?',
-  similar_request_id: 'call-0',
-  compared_count: 1,
-  similar_count: 1,
-  fitness: 'fit',
-  vetoed_by: null,
-  model_id: 'model',
-};
+const ANSWER = buildLoopAnswer();
 const LOOP: LoopVerdict = { kind: 'loop', answer: ANSWER };
 
 const callOf = (body: object, { dialect, ...changes }: Partial<ProxyCall> = {}): ProxyCall =>
