@@ -1,7 +1,7 @@
 /** Ties what gateways tell each other to what obeys it here. */
 import type { INestApplicationContext } from '@nestjs/common';
 import type { Logger } from 'pino';
-import type { DecisionStore } from '#contracts';
+import type { AgentAct, DecisionStore } from '#contracts';
 import { randomIds, steadyClock } from '#kernel';
 import type { HitlDesk } from '../hitl/hitl-desk.js';
 import type { LlmProxyArea } from '../llm-proxy/llm-proxy.area.js';
@@ -30,7 +30,7 @@ export async function shareControl(
     obey: async (by, left) => {
       const act = left();
       if (act === null) return;
-      if ('agent_id' in act) await commands.hear(by, act);
+      if ('agent_id' in act) await commands.hear(by, act.agent_id, left as () => AgentAct | null);
       else await desk.hear(by, act, () => left() !== null);
     },
     events: new SharedControlEvents(steadyClock, logger, app.get(METRICS), () => shared.waitingCount),

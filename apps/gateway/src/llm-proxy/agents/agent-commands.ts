@@ -7,12 +7,14 @@ import {
   type AgentKillSwitch,
   type AgentPolicy,
   type AgentPolicyPatch,
+  type AgentScope,
   agentScope,
   type Incident,
   KILL_SWITCH_ACTOR,
   type KillSwitchPatch,
   type TellGateways,
 } from '#contracts';
+import { ChangeQueue } from '#kernel';
 import type { Auditor } from '../../auth/settings-audit.js';
 import type { AgentBudgets } from './agent-budgets.js';
 import type { AgentDirectory, Reactivation } from './agent-directory.js';
@@ -32,6 +34,8 @@ export type Commander = Auditor & { tenant_id: string };
 /** Every method rejects as the store does: then nothing has changed. */
 export class AgentCommands {
   readonly #parts: AgentCommandsParts;
+  /** Of each agent, so that they are told in the order in which they came into force. */
+  readonly #turns = new ChangeQueue<AgentScope>();
   /** To be set where other gateways are to hear what is commanded here. */
   tell: TellGateways = () => {};
 
@@ -40,41 +44,72 @@ export class AgentCommands {
   }
 
   async patchPolicy(by: Commander, agentId: string, patch: AgentPolicyPatch): Promise<AgentPolicy> {
-    const { agents, incidents, budgets } = this.#parts;
+    const { agents } = this.#parts;
     const scope = agentScope(by.tenant_id, agentId);
-    const { active, reason, ...limits } = patch;
-    const onLimits = () => budgets.policyChanged(scope);
-    let told = patch;
-    if (active === true) {
-      const outcome = await incidents.reactivate(by, agentId, { limits, reason, onLimits });
-      // The kill switch has the last word, and has told it.
-      if (outcome === 'stopped_again') told = { ...limits, reason };
-    } else {
-      await agents.patchPolicy(scope, { ...limits, active, reason }, by);
-      await onLimits();
-    }
-    this.#done(by, { kind: 'policy', agent_id: agentId, patch: told });
+    const asked = agents.openIncidentId(scope);
+    await this.#turns.run(scope, () => this.#patchPolicy(by, agentId, patch, asked));
+    await this.#onPatched(scope, patch);
     return agents.policy(scope);
   }
 
-  async patchKillSwitch(by: Commander, agentId: string, patch: KillSwitchPatch): Promise<AgentKillSwitch> {
+  async #patchPolicy(
+    by: Commander,
+    agentId: string,
+    patch: AgentPolicyPatch,
+    asked?: string | null,
+  ): Promise<void> {
+    const { agents, incidents, budgets } = this.#parts;
+    const scope = agentScope(by.tenant_id, agentId);
+    const { active, reason, ...limits } = patch;
+    if (active === true) {
+      const onLimits = () => budgets.policyChanged(scope);
+      await incidents.reactivate(by, agentId, { limits, reason, onLimits, asked });
+    } else await agents.patchPolicy(scope, { ...limits, active, reason }, by);
+    this.#done(by, { kind: 'policy', agent_id: agentId, patch: this.#inForce(scope, patch) });
+  }
+
+  /** One that lets it in has had its limits counted before that. */
+  async #onPatched(scope: AgentScope, { active }: AgentPolicyPatch): Promise<void> {
+    if (active !== true) await this.#parts.budgets.policyChanged(scope);
+  }
+
+  patchKillSwitch(by: Commander, agentId: string, patch: KillSwitchPatch): Promise<AgentKillSwitch> {
+    return this.#turns.run(agentScope(by.tenant_id, agentId), () =>
+      this.#patchKillSwitch(by, agentId, patch),
+    );
+  }
+
+  async #patchKillSwitch(by: Commander, agentId: string, patch: KillSwitchPatch): Promise<AgentKillSwitch> {
     const changed = await this.#parts.agents.patchKillSwitch(agentScope(by.tenant_id, agentId), patch, by);
     this.#done(by, { kind: 'kill_switch', agent_id: agentId, patch });
     return changed;
   }
 
   /** @returns false where it is stopped already, for this reason and in all its sessions */
-  async deactivate(by: Commander, agentId: string, reason: string): Promise<boolean> {
-    const isNews = await this.#parts.agents.deactivate(agentScope(by.tenant_id, agentId), reason, by);
-    this.#done(by, { kind: 'policy', agent_id: agentId, patch: { active: false, reason } });
-    return isNews;
+  deactivate(by: Commander, agentId: string, reason: string): Promise<boolean> {
+    const scope = agentScope(by.tenant_id, agentId);
+    return this.#turns.run(scope, async () => {
+      const isNews = await this.#parts.agents.deactivate(scope, reason, by);
+      this.#done(by, { kind: 'policy', agent_id: agentId, patch: { active: false, reason } });
+      return isNews;
+    });
   }
 
-  async reactivate(by: Commander, agentId: string): Promise<Reactivation> {
-    const outcome = await this.#parts.incidents.reactivate(by, agentId);
-    const patch = outcome === 'stopped_again' ? {} : { active: true };
-    this.#done(by, { kind: 'policy', agent_id: agentId, patch });
-    return outcome;
+  reactivate(by: Commander, agentId: string): Promise<Reactivation> {
+    const { agents, incidents } = this.#parts;
+    const scope = agentScope(by.tenant_id, agentId);
+    const asked = agents.openIncidentId(scope);
+    return this.#turns.run(scope, async () => {
+      const outcome = await incidents.reactivate(by, agentId, { asked });
+      this.#done(by, { kind: 'policy', agent_id: agentId, patch: this.#inForce(scope, { active: true }) });
+      return outcome;
+    });
+  }
+
+  /** The kill switch may have stopped it since: then it has the last word, and has told it. */
+  #inForce(scope: AgentScope, { active, ...others }: AgentPolicyPatch): AgentPolicyPatch {
+    const isUndone = active === true && !this.#parts.agents.policy(scope).active;
+    return active === undefined || isUndone ? others : { ...others, active };
   }
 
   /** The kill switch fired here. Never throws. */
@@ -87,16 +122,24 @@ export class AgentCommands {
     this.tell({ ...by, act: { kind: 'killed', agent_id, incident } });
   }
 
-  /** What happened at another gateway is in force here, too. */
-  async hear(by: Commander, act: AgentAct): Promise<void> {
-    const { agent_id: agentId } = act;
-    if (act.kind === 'policy') await this.patchPolicy(by, agentId, act.patch);
-    else if (act.kind === 'kill_switch') await this.patchKillSwitch(by, agentId, act.patch);
-    else {
-      // Told, and its evidence kept, where it fired.
-      this.#parts.agents.deactivateByKillSwitch(agentScope(by.tenant_id, agentId), act.incident);
-      this.#parts.views.touch(by.tenant_id, agentId);
-    }
+  /**
+   * What happened at another gateway is in force here, too.
+   * @param left of its word when its turn has come: what was commanded here meanwhile stands behind it in the log
+   */
+  async hear(by: Commander, agentId: string, left: () => AgentAct | null): Promise<void> {
+    const scope = agentScope(by.tenant_id, agentId);
+    const act = await this.#turns.run(scope, async () => {
+      const meant = left();
+      if (meant?.kind === 'policy') await this.#patchPolicy(by, agentId, meant.patch);
+      else if (meant?.kind === 'kill_switch') await this.#patchKillSwitch(by, agentId, meant.patch);
+      else if (meant?.kind === 'killed') {
+        // Told, and its evidence kept, where it fired.
+        this.#parts.agents.deactivateByKillSwitch(scope, meant.incident);
+        this.#parts.views.touch(by.tenant_id, agentId);
+      }
+      return meant;
+    });
+    if (act?.kind === 'policy') await this.#onPatched(scope, act.patch);
   }
 
   #done({ tenant_id, operator_id, role, gateway_id }: Commander, act: AgentAct): void {

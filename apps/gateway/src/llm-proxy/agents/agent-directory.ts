@@ -56,7 +56,7 @@ export interface ReactivationParts {
   /** For the audit. */
   reason?: string | undefined;
   /** The incident that was open when the operator asked: now, unless given. */
-  asked?: string | null;
+  asked?: string | null | undefined;
   /** Other limits are in force, and it may not call yet: waited for. Must not reject. */
   onLimits?: () => Promise<void>;
 }

@@ -155,7 +155,7 @@ describe('other gateways', () => {
   test('are told what is commanded here, and not what they told', async () => {
     const { commands, controller, told } = await stopped(() => {});
     await controller.changePolicy(ANN, 'a', { session_calls_max: 3, active: true, reason: 'go on' });
-    await commands.hear({ ...ANN, gateway_id: 'there' }, policyAct({ session_calls_max: 4 }));
+    await commands.hear({ ...ANN, gateway_id: 'there' }, 'a', () => policyAct({ session_calls_max: 4 }));
     expect(told).toEqual([
       { active: false, reason: 'stop' },
       { session_calls_max: 3, active: true, reason: 'go on' },
@@ -174,13 +174,13 @@ describe('other gateways', () => {
   test('stop an agent here as they did, and let it in', async () => {
     const { agents, commands } = await stopped(() => {});
     const by = { ...ANN, gateway_id: 'there' };
-    await commands.hear(by, policyAct({ active: true }));
+    await commands.hear(by, 'a', () => policyAct({ active: true }));
     expect(agents.policy(AGENT).active).toBe(true);
-    await commands.hear(by, {
+    await commands.hear(by, 'a', () => ({
       kind: 'killed',
       agent_id: 'a',
       incident: { ...INCIDENT, session_id: 's', at_ms: 5 },
-    });
+    }));
     expect(agents.policy(AGENT)).toMatchObject({ active: false, deactivated_by: 'kill_switch' });
     expect(agents.wasKilledIn(AGENT, 's')).toBe(true);
     expect(agents.wasKilledIn(AGENT, 'other')).toBe(false);

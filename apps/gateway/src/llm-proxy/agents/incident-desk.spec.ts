@@ -12,15 +12,17 @@ const ANN = { operator_id: 'ann', tenant_id: 'default', role: 'admin' } as Opera
 /** A directory that answers as told, and comes to its moment first where there is one. */
 function deskFor(answer: Reactivation, hasMoment: boolean) {
   const done: string[] = [];
-  const desk = new IncidentDesk({
-    agents: {
-      openIncidentId: () => null,
-      reactivate: async (_scope: unknown, _by: unknown, onActive: () => void) => {
-        if (hasMoment) onActive();
-        done.push('written');
-        return answer;
-      },
+  const agents = {
+    openIncidentId: () => null,
+    policy: () => ({ active: answer !== 'stopped_again' }),
+    reactivate: async (_scope: unknown, _by: unknown, onActive: () => void) => {
+      if (hasMoment) onActive();
+      done.push('written');
+      return answer;
     },
+  };
+  const desk = new IncidentDesk({
+    agents,
     windows: {
       forgetWhere: (isOne: (key: string) => boolean) => {
         const owners = [
@@ -42,7 +44,7 @@ function deskFor(answer: Reactivation, hasMoment: boolean) {
     timer: systemTimer,
     nowMs: () => 0,
   } as unknown as IncidentDeskParts);
-  const commands = new AgentCommands({ incidents: desk, views: { touch: () => undefined } } as never);
+  const commands = new AgentCommands({ agents, incidents: desk, views: { touch: () => undefined } } as never);
   const controller = new AgentsController({ commands } as never);
   return { done, reactivate: () => controller.reactivate(ANN, 'a') };
 }

@@ -98,11 +98,11 @@ export class IncidentDesk {
   async reactivate(
     by: Auditor & { tenant_id: string },
     agentId: string,
-    change: Omit<ReactivationParts, 'asked'> = {},
+    change: ReactivationParts = {},
   ): Promise<Reactivation> {
     const { agents, store, live } = this.#parts;
     const scope = agentScope(by.tenant_id, agentId);
-    const asked = agents.openIncidentId(scope);
+    const { asked = agents.openIncidentId(scope) } = change;
     // What is not in the store could not be closed there, and would be open again after the next start.
     await this.settled();
     await this.#unsaved.writeNow(incidentKey(scope, ''));

@@ -1,0 +1,100 @@
+/** What gateways are told of agents, and in which order, while other changes of the same agent are under way. */
+import { expect, test } from 'vitest';
+import { type AgentAct, agentScope, type Incident } from '#contracts';
+import { deferred } from '#kernel';
+import { FakeClock, turn } from '#testing';
+import { AgentCommands } from './agent-commands.js';
+import { AgentDirectory } from './agent-directory.js';
+import { IncidentDesk } from './incident-desk.js';
+
+const ANN = { operator_id: 'ann', tenant_id: 'default', role: 'admin' } as const;
+const THERE = { ...ANN, gateway_id: 'there' };
+const AGENT = agentScope('default', 'a');
+const INCIDENT = {
+  incident_id: 'i',
+  agent_id: 'a',
+  session_id: 's',
+  at_ms: 5,
+  threshold: 10,
+  breakdown: { score: 13 },
+} as Incident;
+
+function gateway() {
+  const told: AgentAct[] = [];
+  /** What the store does waits for it. */
+  const slow = { writes: Promise.resolve(), incidents: Promise.resolve() };
+  const agents = new AgentDirectory({
+    store: { commitDocuments: async () => slow.writes },
+    audit: { draft: () => ({}) },
+    clock: new FakeClock(),
+    onPolicy: () => {},
+    onUnsaved: () => expect.unreachable(),
+  } as unknown as ConstructorParameters<typeof AgentDirectory>[0]);
+  const incidents = new IncidentDesk({
+    agents,
+    windows: { forgetWhere: () => 0 },
+    store: { incidents: async () => slow.incidents.then(() => ({ items: [] })) },
+    alerts: { note: () => {} },
+    nowMs: () => 0,
+  } as unknown as ConstructorParameters<typeof IncidentDesk>[0]);
+  const views = { touch: () => {} };
+  const commands = new AgentCommands({
+    agents,
+    incidents,
+    views,
+    budgets: { policyChanged: async () => {} },
+  });
+  commands.tell = ({ act }) => void told.push(act as AgentAct);
+  return { agents, commands, told, slow };
+}
+
+test.each<AgentAct>([
+  { kind: 'policy', agent_id: 'a', patch: { session_calls_max: 2 } },
+  { kind: 'kill_switch', agent_id: 'a', patch: { threshold: 2 } },
+])('what is commanded here while a word waits for its turn stands behind it: $kind', async (act) => {
+  const { agents, commands, told, slow } = gateway();
+  const { promise, resolve } = deferred();
+  slow.writes = promise;
+  const own = [
+    commands.patchPolicy(ANN, 'a', { session_calls_max: 1 }),
+    commands.patchKillSwitch(ANN, 'a', { threshold: 1 }),
+  ];
+  const heard = commands.hear(THERE, 'a', () => (told.length > 0 ? null : act));
+  resolve();
+  await Promise.all([...own, heard]);
+  expect(agents.policy(AGENT)).toMatchObject({ session_calls_max: 1 });
+  expect(agents.killSwitch(AGENT)).toMatchObject({ threshold: 1 });
+});
+
+test('two commands here are told in the order in which they came into force', async () => {
+  const { agents, commands, told, slow } = gateway();
+  await commands.deactivate(ANN, 'a', 'stop');
+  const { promise, resolve } = deferred();
+  slow.incidents = promise;
+  const letIn = commands.reactivate(ANN, 'a');
+  await turn();
+  const stop = commands.deactivate(ANN, 'a', 'no');
+  await turn();
+  resolve();
+  await Promise.all([letIn, stop]);
+  expect(agents.policy(AGENT).active).toBe(false);
+  expect(told.at(-1)).toMatchObject({ patch: { active: false, reason: 'no' } });
+});
+
+test.each([
+  ['reactivate', (commands: AgentCommands) => commands.reactivate(ANN, 'a')],
+  ['patch', (commands: AgentCommands) => commands.patchPolicy(ANN, 'a', { active: true })],
+] as const)('nobody is told to let in what the kill switch stopped since: %s', async (_, letIn) => {
+  const { agents, commands, told, slow } = gateway();
+  await commands.deactivate(ANN, 'a', 'stop');
+  const { promise, resolve } = deferred();
+  slow.incidents = promise;
+  const done = letIn(commands);
+  await turn();
+  expect(agents.policy(AGENT).active).toBe(true);
+  agents.deactivateByKillSwitch(AGENT, INCIDENT);
+  commands.noteKilled('default', INCIDENT);
+  resolve();
+  await done;
+  expect(told.filter((act) => act.kind === 'policy' && act.patch.active === true)).toEqual([]);
+});
