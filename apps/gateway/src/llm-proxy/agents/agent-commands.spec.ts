@@ -98,3 +98,10 @@ test.each([
   await done;
   expect(told.filter((act) => act.kind === 'policy' && act.patch.active === true)).toEqual([]);
 });
+
+test('a preset is told as what it sets, which another gateway may set at the same time', async () => {
+  const { commands, told } = gateway();
+  await commands.patchKillSwitch(ANN, 'a', { preset: 'strict', threshold: 7 });
+  expect(told).toMatchObject([{ patch: { window_size: 10, threshold: 7 } }]);
+  expect(told[0]).not.toHaveProperty('patch.preset');
+});

@@ -11,6 +11,7 @@ import {
   agentScope,
   type Incident,
   KILL_SWITCH_ACTOR,
+  KILL_SWITCH_PRESETS,
   type KillSwitchPatch,
   type TellGateways,
 } from '#contracts';
@@ -81,7 +82,10 @@ export class AgentCommands {
 
   async #patchKillSwitch(by: Commander, agentId: string, patch: KillSwitchPatch): Promise<AgentKillSwitch> {
     const changed = await this.#parts.agents.patchKillSwitch(agentScope(by.tenant_id, agentId), patch, by);
-    this.#done(by, { kind: 'kill_switch', agent_id: agentId, patch });
+    const { preset, ...fields } = patch;
+    // By the names of what it sets, so that it is seen to decide the same as who sets one of them elsewhere.
+    const told = preset === undefined ? fields : { ...KILL_SWITCH_PRESETS[preset], ...fields };
+    this.#done(by, { kind: 'kill_switch', agent_id: agentId, patch: told });
     return changed;
   }
 
