@@ -11,6 +11,9 @@ type Field = 'session_calls_max' | 'requests_per_minute';
 
 /** One gateway's own log: the shared one, which only this gateway may not reach. */
 class Reach extends FakeControlLog {
+  /** The next word is taken, and the answer comes too late. */
+  isLate = false;
+
   constructor(readonly shared: FakeControlLog) {
     super();
   }
@@ -18,6 +21,9 @@ class Reach extends FakeControlLog {
   override async append(text: string): Promise<void> {
     if (this.isAway) throw new Error('away');
     await this.shared.append(text);
+    if (!this.isLate) return;
+    this.isLate = false;
+    throw new Error('timeout');
   }
 
   override async readAfter(cursor: string | null, countMax: number) {
@@ -85,7 +91,9 @@ const stepArb = fc.record({
   at: fc.nat({ max: GATEWAYS.length - 1 }),
   does: fc.oneof(
     wordArb.map((word) => ({ kind: 'command' as const, word })),
-    fc.constantFrom({ kind: 'look' as const }, { kind: 'away' as const }, { kind: 'back' as const }),
+    fc
+      .constantFrom('look' as const, 'late' as const, 'away' as const, 'back' as const)
+      .map((kind) => ({ kind })),
   ),
 });
 
@@ -98,6 +106,7 @@ test('gateways agree once all have heard everything', async () => {
         const gateway = gateways[at] as (typeof gateways)[number];
         if (does.kind === 'command') gateway.command(does.word);
         else if (does.kind === 'look') await gateway.control.look();
+        else if (does.kind === 'late') gateway.reach.isLate = true;
         else gateway.reach.isAway = does.kind === 'away';
       }
       for (const { reach } of gateways) reach.isAway = false;

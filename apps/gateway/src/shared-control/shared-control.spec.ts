@@ -161,3 +161,20 @@ test('passes over what nobody understands', async () => {
   expect(told).toEqual(['unreadable', 'unreadable', 'unreadable']);
   expect(limits()).toEqual([1]);
 });
+
+test('does not say twice what Redis took without saying so in time: it would undo what stands between', async () => {
+  const here = gateway('here');
+  const { append } = log;
+  log.append = async (text) => {
+    await append.call(log, text);
+    log.append = append;
+    throw new Error('timeout');
+  };
+  here.tell(limitWord(1));
+  await here.look();
+  await say(2);
+  await here.look();
+  await gateway('third').look();
+  expect(limits()).toEqual([2, 1, 2]);
+  expect(here.waitingCount).toBe(0);
+});

@@ -117,21 +117,27 @@ export class SharedControl {
   }
 
   async #exchange(): Promise<void> {
-    await this.#send();
-    if (await this.#readAll())
-      // Read back by now, unless Redis has lost them.
-      for (const own of this.#waiting) own.isSent = false;
+    // First, since Redis may have taken a word without saying so in time: said twice, it would undo what stands between.
+    await this.#readBack();
+    if (await this.#send()) await this.#readBack();
     await this.#saveCursor();
   }
 
-  async #send(): Promise<void> {
+  /** @returns whether there was anything to send */
+  async #send(): Promise<boolean> {
     const { log, gatewayId, events } = this.#parts;
-    for (const own of [...this.#waiting]) {
-      if (own.isSent) continue;
+    const unsent = this.#waiting.filter(({ isSent }) => !isSent);
+    for (const own of unsent) {
       await log.append(JSON.stringify({ from: gatewayId, id: own.id, ...own.word }));
       own.isSent = true;
       events.told(own.word);
     }
+    return unsent.length > 0;
+  }
+
+  async #readBack(): Promise<void> {
+    // What was sent and still waits Redis has lost.
+    if (await this.#readAll()) for (const own of this.#waiting) own.isSent = false;
   }
 
   /** @returns false where a word must be obeyed before those behind it are read */
