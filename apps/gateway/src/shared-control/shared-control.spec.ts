@@ -178,3 +178,21 @@ test('does not say twice what Redis took without saying so in time: it would und
   expect(limits()).toEqual([2, 1, 2]);
   expect(here.waitingCount).toBe(0);
 });
+
+test('gives every word its minute, also after one that is obeyed no longer', async () => {
+  const here = gateway('here');
+  await say(1);
+  refusal = new ObservatoryError('store_busy');
+  await here.look();
+  log.isAway = true;
+  here.tell(limitWord(2));
+  await here.look();
+  log.isAway = false;
+  await here.look();
+  clock.advance(MINUTE_MS);
+  await say(3);
+  await here.look();
+  refusal = null;
+  await here.look();
+  expect(limits()).toEqual([3]);
+});

@@ -167,11 +167,12 @@ export class SharedControl {
       return true;
     }
     const left = () => maskAct(word, new Set(this.#waiting.flatMap((own) => decidedBy(own.word))));
-    if (left() === null) return true;
     const { tenant_id, operator_id, role } = word;
     try {
-      await obey({ tenant_id, operator_id, role, gateway_id: from }, left);
-      events.obeyed(word);
+      if (left() !== null) {
+        await obey({ tenant_id, operator_id, role, gateway_id: from }, left);
+        events.obeyed(word);
+      }
     } catch (error) {
       if (this.#mayTryAgain(error)) return false;
       events.notObeyed(word, error);
