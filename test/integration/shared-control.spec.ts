@@ -184,6 +184,35 @@ describe.skipIf(redisMissing !== null)('two gateways on one Redis', () => {
     await expect.poll(() => controlOf(one, session), SOON).toMatchObject({ state: 'active' });
   });
 
+  test('one that was away for longer than Redis remembers says that it has missed words', async () => {
+    const session = await begun();
+    const agent = `away-${randomUUID()}`;
+    const limit = (session_calls_max: number) =>
+      one.operator('PATCH', `/v1/agents/${agent}/policy`, { session_calls_max });
+    const connection = connectRedis(redis.socketPath, { onError: (failure) => expect.fail(String(failure)) });
+    onTestFinished(() => connection.quit());
+    await connection.open();
+    const { client } = connection;
+    await limit(1);
+    await expect.poll(() => policyOf(other, agent), SOON).toMatchObject({ session_calls_max: 1 });
+    expect(other.output()).not.toContain('"event":"control_missed"');
+    const { dataDir } = other;
+    await other.kill();
+    await command(one, session, 'pause', { reason: 'forgotten' });
+    await limit(2);
+    await expect
+      .poll(async () => {
+        const [last] = await client.xrevrange('observatory:control', '+', '-', 'COUNT', 1);
+        return last?.[1][1];
+      }, SOON)
+      .toContain('"session_calls_max":2');
+    await client.xtrim('observatory:control', 'MAXLEN', 1);
+    other = await startGateway({ env, dataDir });
+    await expect.poll(() => policyOf(other, agent), SOON).toMatchObject({ session_calls_max: 2 });
+    expect(other.output().match(/"level":"warn".*"event":"control_missed"/g)).toHaveLength(1);
+    await command(one, session, 'resume');
+  });
+
   test('what was said while Redis was away, or before it forgot everything, is heard once it is back', async () => {
     const session = await begun();
     await redis.kill();

@@ -1,5 +1,5 @@
 /** The log of a Redis that can be away, forget, and hold back what is read of it. */
-import type { ControlLog, ControlLogEntry, ControlWord } from '#contracts';
+import type { ControlLog, ControlLogEntry, ControlLogPart, ControlWord } from '#contracts';
 
 export class FakeControlLog implements ControlLog {
   entries: ControlLogEntry[] = [];
@@ -12,9 +12,12 @@ export class FakeControlLog implements ControlLog {
     this.entries.push({ cursor: String(this.#count), text });
   }
 
-  async readAfter(cursor: string | null, countMax: number): Promise<ControlLogEntry[]> {
+  async readAfter(cursor: string | null, countMax: number): Promise<ControlLogPart> {
     if (this.isAway) throw new Error('away');
-    return this.entries.filter((entry) => Number(entry.cursor) > Number(cursor ?? 0)).slice(0, countMax);
+    const entries = this.entries.filter((entry) => Number(entry.cursor) > Number(cursor ?? 0));
+    const isBroken =
+      cursor !== null && entries.length > 0 && !this.entries.some((entry) => entry.cursor === cursor);
+    return { entries: entries.slice(0, countMax), isBroken };
   }
 }
 

@@ -5,9 +5,11 @@ import type { ControlWord } from '#contracts';
 import { LinePace, type SteadyClock } from '#kernel';
 import { METRIC_PREFIX } from '../telemetry/metrics.js';
 
+type Trouble = 'unreachable' | 'unreadable' | 'missed' | 'lost';
+
 export class SharedControlEvents {
   readonly #logger: Logger;
-  readonly #lines: LinePace<'unreachable' | 'unreadable' | 'lost'>;
+  readonly #lines: LinePace<Trouble>;
   readonly #words: Counter<'outcome'>;
 
   constructor(clock: SteadyClock, logger: Logger, metrics: Registry, waitingCount: () => number) {
@@ -16,7 +18,7 @@ export class SharedControlEvents {
     const registers = [metrics];
     this.#words = new Counter({
       name: `${METRIC_PREFIX}shared_control_words_total`,
-      help: 'Commands that gateways on one Redis tell each other: told to the others; of theirs obeyed, refused or unreadable; lost before they were told.',
+      help: 'Commands that gateways on one Redis tell each other: told to the others; of theirs obeyed, refused or unreadable; lost before they were told; missed, once for each gap in what Redis kept.',
       labelNames: ['outcome'],
       registers,
     });
@@ -55,6 +57,15 @@ export class SharedControlEvents {
     this.#warn('unreadable', 'a word of another gateway cannot be read; upgrade this one if it is older');
   }
 
+  /** They are in force elsewhere, and maybe not here. */
+  missed(): void {
+    this.#words.inc({ outcome: 'missed' });
+    this.#warn(
+      'missed',
+      'Redis has forgotten words that this gateway had not read: what they decide may differ here; command it again',
+    );
+  }
+
   /** They are in force here, and nowhere else. */
   lost(count: number): void {
     this.#words.inc({ outcome: 'lost' }, count);
@@ -66,7 +77,7 @@ export class SharedControlEvents {
     this.#warn('unreachable', 'commands are not exchanged with other gateways; they wait', error);
   }
 
-  #warn(cause: 'unreachable' | 'unreadable' | 'lost', text: string, error?: unknown): void {
+  #warn(cause: Trouble, text: string, error?: unknown): void {
     const untold_count = this.#lines.untoldAt(cause);
     if (untold_count !== null)
       this.#logger.warn({ event: `control_${cause}`, untold_count, err: error }, text);

@@ -49,7 +49,15 @@ function newGateway(gatewayId: string, shared: FakeControlLog) {
       const act = left();
       if (act !== null) obey(act);
     },
-    events: { told() {}, obeyed() {}, notObeyed() {}, unreadable() {}, lost() {}, unreachable() {} } as never,
+    events: {
+      told() {},
+      obeyed() {},
+      notObeyed() {},
+      unreadable() {},
+      missed() {},
+      lost() {},
+      unreachable() {},
+    } as never,
     ids: countingIds(),
     clock: new FakeClock(0),
   });

@@ -42,6 +42,7 @@ const gateway = (gatewayId: string) => {
       obeyed: () => {},
       notObeyed: (_word: unknown, error: Error) => void told.push(`not obeyed: ${error.message}`),
       unreadable: () => void told.push('unreadable'),
+      missed: () => void told.push('missed'),
       lost: (count: number) => void told.push(`lost ${count}`),
       unreachable: () => void told.push('unreachable'),
     } as never,
@@ -114,7 +115,7 @@ test('says again what Redis took and forgot', async () => {
   const { readAfter } = log;
   log.readAfter = async () => {
     log.entries = [];
-    return [];
+    return { entries: [], isBroken: false };
   };
   here.tell(limitWord(1));
   await here.look();
@@ -195,4 +196,18 @@ test('gives every word its minute, also after one that is obeyed no longer', asy
   refusal = null;
   await here.look();
   expect(limits()).toEqual([3]);
+});
+
+test('says once that Redis has forgotten words that it never read', async () => {
+  const here = gateway('here');
+  await say(1);
+  await here.look();
+  await say(2);
+  log.entries = [];
+  await here.look();
+  await say(3);
+  await here.look();
+  await here.look();
+  expect(limits()).toEqual([1, 3]);
+  expect(told).toEqual(['missed']);
 });

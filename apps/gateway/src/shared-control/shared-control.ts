@@ -143,9 +143,10 @@ export class SharedControl {
   /** @returns false where a word must be obeyed before those behind it are read */
   async #readAll(): Promise<boolean> {
     for (;;) {
-      const entries = await this.#parts.log.readAfter(this.#cursor, READ_COUNT_MAX);
-      for (const { cursor, text } of entries) {
+      const { entries, isBroken } = await this.#parts.log.readAfter(this.#cursor, READ_COUNT_MAX);
+      for (const [at, { cursor, text }] of entries.entries()) {
         if (!(await this.#hear(text))) return false;
+        if (isBroken && at === 0) this.#parts.events.missed();
         this.#cursor = cursor;
       }
       if (entries.length < READ_COUNT_MAX) return true;

@@ -3,7 +3,7 @@
  * left off. Read by asking, since a read that blocks would need a connection of its own.
  */
 import type { Cluster, Redis } from 'ioredis';
-import type { ControlLog, ControlLogEntry } from '#contracts';
+import type { ControlLog, ControlLogPart } from '#contracts';
 import { replyInTime } from './reply-in-time.js';
 
 const KEY = 'observatory:control';
@@ -20,22 +20,23 @@ return 1
 
 /** Ids are milliseconds and a number: a stream that ends before the cursor was begun anew. */
 const READ = `
-if redis.call('TYPE', KEYS[1]).ok ~= 'stream' then return {} end
+if redis.call('TYPE', KEYS[1]).ok ~= 'stream' then return { 0, {} } end
 local function parts(id)
   local ms, number = string.match(id, '^(%d+)-(%d+)$')
   return tonumber(ms) or 0, tonumber(number) or 0
 end
 local after = ARGV[1]
 local last = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)[1]
-if not last then return {} end
+if not last then return { 0, {} } end
 local last_ms, last_number = parts(last[1])
 local after_ms, after_number = parts(after)
-if last_ms == after_ms and last_number == after_number then return {} end
+if last_ms == after_ms and last_number == after_number then return { 0, {} } end
 if last_ms < after_ms or (last_ms == after_ms and last_number < after_number) then after = '0-0' end
+local is_broken = ARGV[1] ~= '0-0' and #redis.call('XRANGE', KEYS[1], ARGV[1], ARGV[1]) == 0
 local read = redis.call('XREAD', 'COUNT', ARGV[2], 'STREAMS', KEYS[1], after)
 local entries = {}
 for at, entry in ipairs(read and read[1][2] or {}) do entries[at] = { entry[1], entry[2][2] } end
-return entries
+return { is_broken and 1 or 0, entries }
 `;
 
 interface LogCommands {
@@ -45,7 +46,7 @@ interface LogCommands {
     key: string,
     after: string,
     countMax: number,
-  ): Promise<[cursor: string, text: string][]>;
+  ): Promise<[isBroken: 0 | 1, entries: [cursor: string, text: string][]]>;
 }
 
 export class RedisControlLog implements ControlLog {
@@ -65,11 +66,11 @@ export class RedisControlLog implements ControlLog {
     );
   }
 
-  async readAfter(cursor: string | null, countMax: number): Promise<ControlLogEntry[]> {
-    const entries = await replyInTime(
+  async readAfter(cursor: string | null, countMax: number): Promise<ControlLogPart> {
+    const [isBroken, entries] = await replyInTime(
       this.#commands.observatoryReadControl(1, KEY, cursor ?? '0-0', countMax),
       REPLY_TIMEOUT_MS,
     );
-    return entries.map(([id, text]) => ({ cursor: id, text }));
+    return { isBroken: isBroken === 1, entries: entries.map(([cursor, text]) => ({ cursor, text })) };
   }
 }
