@@ -213,6 +213,29 @@ describe.skipIf(redisMissing !== null)('two gateways on one Redis', () => {
     await command(one, session, 'resume');
   });
 
+  test('a pause that expired while its gateway was away does not undo one that was given elsewhere meanwhile', async () => {
+    const session = await begun();
+    await other.operator('PATCH', '/v1/config', { hitl_pause_ttl_ms: 2_000 });
+    await command(one, session, 'pause', { reason: 'first' });
+    const expiresAtMs = async () => (await controlOf(other, session)).expires_at_ms;
+    await expect.poll(expiresAtMs, SOON).not.toBeNull();
+    const dueMs = await expiresAtMs();
+    await other.operator('PATCH', '/v1/config', { hitl_pause_ttl_ms: null });
+    const { dataDir } = other;
+    await other.kill();
+    await command(one, session, 'resume');
+    await command(one, session, 'pause', { reason: 'second' });
+    await expect.poll(() => Date.now(), SOON).toBeGreaterThan(dueMs);
+    other = await startGateway({ env, dataDir });
+    // A word behind whatever it says at its start.
+    const agent = `mark-${randomUUID()}`;
+    await other.operator('PATCH', `/v1/agents/${agent}/policy`, { session_calls_max: 1 });
+    await expect.poll(() => policyOf(one, agent), SOON).toMatchObject({ session_calls_max: 1 });
+    for (const gateway of [one, other])
+      expect(await controlOf(gateway, session)).toMatchObject({ state: 'pause_requested', reason: 'second' });
+    await command(one, session, 'resume');
+  });
+
   test('what was said while Redis was away, or before it forgot everything, is heard once it is back', async () => {
     const session = await begun();
     await redis.kill();

@@ -251,6 +251,7 @@ async function assemble(
   proxy.start(hub, area.interceptor, area.registry);
   semanticLoop.start(hub);
   const shared = await shareControl(app, { proxy, desk, store, logger });
+  desk.startClock();
   const llmCache = app.get(LlmCacheArea);
   const closeUnused = watchConnections(app.getHttpServer(), config.upstreamIdleTimeoutMs);
   return {

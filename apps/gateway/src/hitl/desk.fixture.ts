@@ -224,6 +224,7 @@ export class DeskHarness {
     await harness.desk.load();
     for (const key of store.rows.keys()) harness.known.add(key);
     harness.desk.connect(harness.#directory());
+    harness.desk.startClock();
     await harness.desk.settled();
     return harness;
   }

@@ -123,10 +123,14 @@ export class HitlDesk implements ControlDesk {
     await this.#registry.loadAll();
   }
 
-  /** Ties the session directory in, finishes releases a crash cut short, and starts the clock on pauses. After `load`. */
+  /** Ties the session directory in, and finishes releases a crash cut short. After `load`. */
   connect(sessions: SessionDirectory): void {
     this.#writer.connect(sessions);
     for (const entry of [...this.#registry.boundEntries()]) if (entry.draining) this.#turns.drainLater(entry);
+  }
+
+  /** Starts the clock on pauses. Once what other gateways said is heard: they may have ended them, and are told what expires here. */
+  startClock(): void {
     this.#expiry.start();
   }
 
