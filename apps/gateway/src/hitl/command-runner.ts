@@ -53,8 +53,11 @@ export interface CommandRunnerOptions {
 export interface CommandOrigin {
   /** The agent that asked for this pause, and so for a person. */
   askedBy?: string | undefined;
-  /** Of the directive, where another gateway has issued it already. */
-  directiveId?: string | undefined;
+  /** Of the directive, and when it was issued, where another gateway has done so already. */
+  directiveId?: string;
+  atMs?: number;
+  /** A pause was over. Its time passes at every gateway: told, this might end one that was given anew elsewhere. */
+  isExpiry?: boolean;
 }
 
 /** Every method expects to run alone in the session of `entry`. @see ChangeQueue */
@@ -110,9 +113,9 @@ export class CommandRunner {
     entry: ControlEntry,
     actor: Auditor,
     command: HitlCommand,
-    { askedBy, directiveId = this.#options.ids.next() }: CommandOrigin,
+    { askedBy, directiveId = this.#options.ids.next(), atMs, isExpiry = false }: CommandOrigin,
   ): Promise<CommandAnswer> {
-    const { clock } = this.#options;
+    const nowMs = atMs ?? this.#options.clock.nowMs();
     const { tenant_id, session_id } = entry.row;
     const held =
       command.command === 'rewrite'
@@ -120,7 +123,7 @@ export class CommandRunner {
         : null;
     const decision = decideCommand(prunedRow(entry), command, {
       operatorId: actor.operator_id,
-      nowMs: clock.nowMs(),
+      nowMs,
       pauseTtlMs: command.command === 'pause' ? this.#setting('hitl_pause_ttl_ms') : 0,
       directiveId,
       isHeld: held !== null,
@@ -132,7 +135,9 @@ export class CommandRunner {
       throw new ObservatoryError(decision.code);
     }
     const audit = this.draft(entry, actor, name, detail);
-    const tell = () => this.#tell(entry, actor, command, directiveId);
+    const tell = () => {
+      if (!isExpiry) this.#tell(entry, actor, command, { at_ms: nowMs, directive_id: directiveId });
+    };
     if (decision.kind === 'noop') {
       // What another gateway says again is no news.
       if (actor.gateway_id !== undefined) return { status: 'ok', note: decision.note };
@@ -174,10 +179,10 @@ export class CommandRunner {
     { row: { tenant_id, session_id } }: ControlEntry,
     { operator_id, role, gateway_id }: Auditor,
     command: HitlCommand,
-    directive_id: string,
+    issued: { at_ms: number; directive_id: string },
   ): void {
     if (gateway_id !== undefined || command.command === 'rewrite') return;
-    const act = { kind: 'command', session_id, command, directive_id } as const;
+    const act = { kind: 'command', session_id, command, ...issued } as const;
     this.#options.tell({ tenant_id, operator_id, role, act });
   }
 
@@ -213,7 +218,8 @@ export class CommandRunner {
       this.#options.events.expired(entry.key, action);
       decision = decideExpiry(prunedRow(entry), isDue, action);
     }
-    if (decision.kind === 'resolve') await this.run(entry, SYSTEM_ACTOR, decision.command);
+    if (decision.kind === 'resolve')
+      await this.run(entry, SYSTEM_ACTOR, decision.command, { isExpiry: true });
   }
 
   /** An audit line as of now: success without a change of state, until told otherwise. */

@@ -173,10 +173,10 @@ export class HitlDesk implements ControlDesk {
   async hear(by: Relayed, act: SessionAct, isLeft: () => boolean): Promise<void> {
     const key = sessionKey(by.tenant_id, act.session_id);
     if (act.kind === 'command') {
-      const { command, directive_id: directiveId } = act;
+      const { command, directive_id: directiveId, at_ms: atMs } = act;
       await this.#command(key, async (entry) => {
         const isMeant = isLeft() && (command.command !== 'inject' || (await this.#runner.isSeen(entry)));
-        return isMeant ? this.#runner.run(entry, by, command, { directiveId }) : { status: 'ok' };
+        return isMeant ? this.#runner.run(entry, by, command, { directiveId, atMs }) : { status: 'ok' };
       });
     } else if (act.kind === 'guided') {
       await this.confirm(key, { kind: 'taken_ids', directiveIds: act.directive_ids }, 'gateway');

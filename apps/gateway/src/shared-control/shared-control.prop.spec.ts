@@ -79,7 +79,7 @@ const limit = (field: Field, value: number): ControlWord => ({
 });
 const session = (command: 'pause' | 'resume' | 'terminate'): ControlWord => ({
   ...OPERATOR,
-  act: { kind: 'command', session_id: 's', directive_id: 'd', command: { command, reason: 'r' } },
+  act: { kind: 'command', session_id: 's', directive_id: 'd', at_ms: 0, command: { command, reason: 'r' } },
 });
 
 const wordArb = fc.oneof(
