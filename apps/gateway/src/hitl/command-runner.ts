@@ -257,13 +257,18 @@ export class CommandRunner {
    * has seen, which has no steps of its own where its agent reports them under another session.
    */
   async #exists(entry: ControlEntry): Promise<boolean> {
-    const { directive_seq, state } = entry.row;
-    return directive_seq > 0 || state !== 'active' || (await this.isSeen(entry));
+    const { directive_seq, state, proxied } = entry.row;
+    return directive_seq > 0 || state !== 'active' || proxied || (await this.#hasSteps(entry));
   }
 
-  /** Its agent has been at this gateway. Rejects as the store does. */
-  async isSeen({ key, row }: ControlEntry): Promise<boolean> {
-    return row.proxied || row.cooperative || (await this.#options.writer.sessions.find(key)) !== null;
+  /** Its agent has been at this gateway, if only to listen. Rejects as the store does. */
+  async isSeen(entry: ControlEntry): Promise<boolean> {
+    const { proxied, cooperative } = entry.row;
+    return proxied || cooperative || (await this.#hasSteps(entry));
+  }
+
+  async #hasSteps({ key }: ControlEntry): Promise<boolean> {
+    return (await this.#options.writer.sessions.find(key)) !== null;
   }
 
   /** Read on each use; a value of the wrong type falls back to the default with a warning. */

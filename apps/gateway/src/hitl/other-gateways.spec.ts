@@ -98,3 +98,9 @@ describe('other gateways', () => {
     expect(await h.metric('observatory_hitl_sessions_bound')).toBe(0);
   });
 });
+
+it('a session to which somebody merely listens is none that an operator can command', async () => {
+  const h = await DeskHarness.start();
+  h.desk.attachListener(sessionKey(TENANT, 's-1'), () => {});
+  await expect(h.desk.execute(operator(), 's-1', 'pause', PAUSE)).rejects.toMatchObject({ status: 404 });
+});
