@@ -4,7 +4,7 @@ import type { AgentView } from '#contracts';
 import { Badge } from '../../ui';
 
 const EXPLANATION =
-  'A pause or a stop holds there too, but loops are noticed late: each gateway sees only some of the calls. Let the load balancer choose by agent.';
+  'A pause or a stop holds there too. But each gateway sees only some of the calls and of their cost, and notices loops late. Let the load balancer choose by agent.';
 
 export function SplitBadge({ agent }: { agent: AgentView }) {
   if (!agent.is_split) return null;
