@@ -59,6 +59,15 @@ describe.skipIf(clusterMissing !== null)('two gateways on one Redis Cluster', ()
     expect(upstream.calls).toHaveLength(1);
   });
 
+  test('obey what is commanded at either', async () => {
+    const [one, other] = gateways;
+    const policy = async (at: RunningGateway) => (await at.operator('GET', '/v1/agents/loud/policy')).body;
+    await one.operator('POST', '/v1/agents/loud/deactivate', { reason: 'too loud' });
+    await expect.poll(() => policy(other), SOON).toMatchObject({ active: false, deactivated_by: 'tester' });
+    await other.operator('POST', '/v1/agents/loud/reactivate');
+    await expect.poll(() => policy(one), SOON).toMatchObject({ active: true });
+  });
+
   test('count the calls of an agent together', async () => {
     const agent = 'clustered';
     for (const gateway of gateways)
