@@ -1,7 +1,7 @@
 /** Gateways on one Redis: what an operator or the kill switch decides at one of them is in force at all. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { connectRedis } from '#adapters/redis';
+import { connectRedis, RedisControlLog } from '#adapters/redis';
 import { ScriptedUpstream } from '#testing';
 import { freePort } from './free-ports.js';
 import { always, openaiChat } from './proxy/vendors.js';
@@ -257,7 +257,7 @@ describe.skipIf(redisMissing !== null)('two gateways on one Redis', () => {
     await client.xadd('observatory:control', '*', 'other', '1', 'fields', '2');
     await command(one, session, 'pause', { reason: 'behind nonsense' });
     await expect.poll(() => controlOf(other, session), SOON).toMatchObject({ reason: 'behind nonsense' });
-    expect(other.output()).toMatch(/"level":"warn".*"event":"control_unreadable"/);
+    await expect.poll(() => other.output(), SOON).toMatch(/"level":"warn".*"event":"control_unreadable"/);
     await client.set('observatory:control', 'no list');
     await command(one, session, 'resume');
     await expect.poll(() => controlOf(other, session), SOON).toMatchObject({ state: 'active' });
@@ -288,4 +288,27 @@ describe.skipIf(redisMissing !== null)('two gateways on one Redis', () => {
     }
     await command(one, session, 'resume');
   });
+});
+
+test.skipIf(redisMissing !== null)('the age of a word is told by the clock of Redis alone', async () => {
+  const redis = await startRedis();
+  const connection = connectRedis(redis.socketPath, { onError: (failure) => expect.fail(String(failure)) });
+  onTestFinished(async () => {
+    await connection.quit();
+    await redis.stop();
+  });
+  await connection.open();
+  const { client } = connection;
+  const log = new RedisControlLog(client);
+  const [seconds] = (await client.time()) as [number, number];
+  const hourAgo = Number(seconds) * 1_000 - 3_600_000;
+  await client.xadd('observatory:control', `${hourAgo}-1`, 'text', 'an hour old');
+  await log.append('new');
+  const { entries } = await log.readAfter(null, 10);
+  expect(entries.map(({ text }) => text)).toEqual(['an hour old', 'new']);
+  const [old, young] = entries.map(({ ageMs }) => ageMs) as [number, number];
+  expect(old).toBeGreaterThanOrEqual(3_600_000);
+  expect(old - young).toBeLessThan(3_600_000 + 60_000);
+  expect(young).toBeGreaterThanOrEqual(0);
+  expect(young).toBeLessThan(60_000);
 });

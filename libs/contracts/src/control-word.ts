@@ -25,8 +25,6 @@ const controlActSchema = z.discriminatedUnion('kind', [
     kind: z.literal('command'),
     session_id: id,
     command: sharedCommandSchema,
-    /** A pause expires everywhere by when it was given. */
-    at_ms: z.number(),
     /** The same everywhere, so that guidance that a model has heard is taken back everywhere. */
     directive_id: id,
   }),

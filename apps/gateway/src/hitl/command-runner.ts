@@ -136,7 +136,7 @@ export class CommandRunner {
     }
     const audit = this.draft(entry, actor, name, detail);
     const tell = () => {
-      if (!isExpiry) this.#tell(entry, actor, command, { at_ms: nowMs, directive_id: directiveId });
+      if (!isExpiry) this.#tell(entry, actor, command, directiveId);
     };
     if (decision.kind === 'noop') {
       // What another gateway says again is no news.
@@ -179,10 +179,10 @@ export class CommandRunner {
     { row: { tenant_id, session_id } }: ControlEntry,
     { operator_id, role, gateway_id }: Auditor,
     command: HitlCommand,
-    issued: { at_ms: number; directive_id: string },
+    directive_id: string,
   ): void {
     if (gateway_id !== undefined || command.command === 'rewrite') return;
-    const act = { kind: 'command', session_id, command, ...issued } as const;
+    const act = { kind: 'command', session_id, command, directive_id } as const;
     this.#options.tell({ tenant_id, operator_id, role, act });
   }
 

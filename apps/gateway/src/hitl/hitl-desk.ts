@@ -168,12 +168,14 @@ export class HitlDesk implements ControlDesk {
 
   /**
    * What happened at another gateway is in force here, too. Throws the catalogue's refusals; rejects as the store does.
+   * @param ageMs since it was told: its pause expires as if it had been given here then
    * @param isLeft asked when its turn has come: it may be too late by then
    */
-  async hear(by: Relayed, act: SessionAct, isLeft: () => boolean): Promise<void> {
+  async hear(by: Relayed, act: SessionAct, ageMs: number, isLeft: () => boolean): Promise<void> {
     const key = sessionKey(by.tenant_id, act.session_id);
     if (act.kind === 'command') {
-      const { command, directive_id: directiveId, at_ms: atMs } = act;
+      const { command, directive_id: directiveId } = act;
+      const atMs = this.#ports.clock.nowMs() - ageMs;
       await this.#command(key, async (entry) => {
         const isMeant = isLeft() && (command.command !== 'inject' || (await this.#runner.isSeen(entry)));
         return isMeant ? this.#runner.run(entry, by, command, { directiveId, atMs }) : { status: 'ok' };

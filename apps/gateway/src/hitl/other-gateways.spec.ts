@@ -10,13 +10,12 @@ const wordsOf = (h: DeskHarness): ControlWord['act'][] => {
   h.desk.tell = ({ act }) => acts.push(act);
   return acts;
 };
-const paused = (h: DeskHarness, atMs = h.time.nowMs()): SessionAct => ({
+const PAUSED: SessionAct = {
   kind: 'command',
   session_id: 's-1',
   command: { command: 'pause', reason: 'from there' },
   directive_id: 'there-1',
-  at_ms: atMs,
-});
+};
 
 describe('other gateways', () => {
   it('are told what changed here or was said again, and nothing that was refused or concerns this one alone', async () => {
@@ -53,7 +52,7 @@ describe('other gateways', () => {
     const acts = wordsOf(h);
     const atMs = h.time.nowMs();
     await h.time.pass(40_000);
-    await h.desk.hear(BY, paused(h, atMs), () => true);
+    await h.desk.hear(BY, PAUSED, 40_000, () => true);
     expect(h.desk.view(key)).toMatchObject({
       state: 'pause_requested',
       operator_id: 'eve',
@@ -62,7 +61,7 @@ describe('other gateways', () => {
       expires_at_ms: atMs + 60_000,
     });
     expect(h.desk.answerFor(key).directives).toMatchObject([{ directive_id: 'there-1', type: 'pause' }]);
-    await h.desk.hear(BY, { kind: 'acknowledged', session_id: 's-1' }, () => true);
+    await h.desk.hear(BY, { kind: 'acknowledged', session_id: 's-1' }, 0, () => true);
     expect(h.desk.view(key).state).toBe('paused');
     expect(h.store.audit[0]).toMatchObject({
       operator_id: 'eve',
@@ -77,7 +76,7 @@ describe('other gateways', () => {
   it('are too late where something else was commanded here meanwhile', async () => {
     const h = await DeskHarness.start();
     const key = await h.session();
-    await h.desk.hear(BY, paused(h), () => false);
+    await h.desk.hear(BY, PAUSED, 0, () => false);
     expect(h.desk.view(key).state).toBe('active');
   });
 
@@ -85,15 +84,15 @@ describe('other gateways', () => {
     const h = await DeskHarness.start();
     const key = sessionKey(TENANT, 's-1');
     const inject: SessionAct = {
-      ...paused(h),
+      ...PAUSED,
       command: { command: 'inject', prompt: 'stop' },
     } as SessionAct;
-    await h.desk.hear(BY, inject, () => true);
-    await h.desk.hear(BY, paused(h), () => true);
+    await h.desk.hear(BY, inject, 0, () => true);
+    await h.desk.hear(BY, PAUSED, 0, () => true);
     expect(h.desk.isHolding(key)).toBe(true);
     expect(h.desk.answerFor(key)).toEqual({ state: 'paused', directives: [] });
-    const resume = { ...paused(h), command: { command: 'resume' } } as SessionAct;
-    await h.desk.hear(BY, resume, () => true);
+    const resume = { ...PAUSED, command: { command: 'resume' } } as SessionAct;
+    await h.desk.hear(BY, resume, 0, () => true);
     expect(h.desk.isHolding(key)).toBe(false);
     expect(await h.metric('observatory_hitl_sessions_bound')).toBe(0);
   });

@@ -4,12 +4,13 @@ import type { ControlLog, ControlLogEntry, ControlLogPart, ControlWord } from '#
 export class FakeControlLog implements ControlLog {
   entries: ControlLogEntry[] = [];
   isAway = false;
+  ageMs = 0;
   #count = 0;
 
   async append(text: string): Promise<void> {
     if (this.isAway) throw new Error('away');
     this.#count += 1;
-    this.entries.push({ cursor: String(this.#count), text });
+    this.entries.push({ cursor: String(this.#count), text, ageMs: this.ageMs });
   }
 
   async readAfter(cursor: string | null, countMax: number): Promise<ControlLogPart> {

@@ -27,11 +27,11 @@ export async function shareControl(
     log,
     gatewayId,
     store,
-    obey: async (by, left) => {
+    obey: async ({ by, ageMs, left }) => {
       const act = left();
       if (act === null) return;
       if ('agent_id' in act) await commands.hear(by, act.agent_id, left as () => AgentAct | null);
-      else await desk.hear(by, act, () => left() !== null);
+      else await desk.hear(by, act, ageMs, () => left() !== null);
     },
     events: new SharedControlEvents(steadyClock, logger, app.get(METRICS), () => shared.waitingCount),
     ids: randomIds,

@@ -45,7 +45,7 @@ function newGateway(gatewayId: string, shared: FakeControlLog) {
     log: reach,
     gatewayId,
     store: { settings: async () => new Map(), saveSettings: async () => {} },
-    obey: async (_by, left) => {
+    obey: async ({ left }) => {
       const act = left();
       if (act !== null) obey(act);
     },
@@ -79,7 +79,7 @@ const limit = (field: Field, value: number): ControlWord => ({
 });
 const session = (command: 'pause' | 'resume' | 'terminate'): ControlWord => ({
   ...OPERATOR,
-  act: { kind: 'command', session_id: 's', directive_id: 'd', at_ms: 0, command: { command, reason: 'r' } },
+  act: { kind: 'command', session_id: 's', directive_id: 'd', command: { command, reason: 'r' } },
 });
 
 const wordArb = fc.oneof(

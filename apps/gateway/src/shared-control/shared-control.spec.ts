@@ -32,7 +32,7 @@ const gateway = (gatewayId: string) => {
         for (const [name, value] of values) settings.set(name, value);
       },
     },
-    obey: async (by, left) => {
+    obey: async ({ by, left }) => {
       if (refusal !== null) throw refusal;
       const act = left();
       if (act !== null) obeyed.push([`${by.operator_id} at ${by.gateway_id}`, act]);

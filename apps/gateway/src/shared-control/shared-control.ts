@@ -12,6 +12,7 @@
 import {
   type ControlAct,
   type ControlLog,
+  type ControlLogEntry,
   type ControlWord,
   controlWordSchema,
   type DecisionStore,
@@ -38,15 +39,21 @@ export interface Relayed extends Auditor {
   gateway_id: string;
 }
 
+/** What is to be obeyed. */
+export interface Heard {
+  by: Relayed;
+  /** Since it was told, whatever the clocks of gateways say. */
+  ageMs: number;
+  /** Of the word; asked when its turn has come: what was commanded here meanwhile stands behind it in the log. */
+  left: () => ControlAct | null;
+}
+
 export interface SharedControlParts {
   log: ControlLog;
   gatewayId: string;
   store: Pick<DecisionStore, 'settings' | 'saveSettings'>;
-  /**
-   * Does what is left of a word; rejects with what refuses it. What is done already does no harm.
-   * @param left asked when its turn has come: what was commanded here meanwhile stands behind it in the log
-   */
-  obey: (by: Relayed, left: () => ControlAct | null) => Promise<void>;
+  /** Does what is left of a word; rejects with what refuses it. What is done already does no harm. */
+  obey: (heard: Heard) => Promise<void>;
   events: SharedControlEvents;
   ids: IdSource;
   clock: SteadyClock;
@@ -144,17 +151,17 @@ export class SharedControl {
   async #readAll(): Promise<boolean> {
     for (;;) {
       const { entries, isBroken } = await this.#parts.log.readAfter(this.#cursor, READ_COUNT_MAX);
-      for (const [at, { cursor, text }] of entries.entries()) {
-        if (!(await this.#hear(text))) return false;
+      for (const [at, entry] of entries.entries()) {
+        if (!(await this.#hear(entry))) return false;
         if (isBroken && at === 0) this.#parts.events.missed();
-        this.#cursor = cursor;
+        this.#cursor = entry.cursor;
       }
       if (entries.length < READ_COUNT_MAX) return true;
     }
   }
 
   /** @returns false: again later */
-  async #hear(text: string): Promise<boolean> {
+  async #hear({ text, ageMs }: ControlLogEntry): Promise<boolean> {
     const { gatewayId, obey, events } = this.#parts;
     const said = parseEntry(text);
     if (said === null) {
@@ -171,7 +178,7 @@ export class SharedControl {
     const { tenant_id, operator_id, role } = word;
     try {
       if (left() !== null) {
-        await obey({ tenant_id, operator_id, role, gateway_id: from }, left);
+        await obey({ by: { tenant_id, operator_id, role, gateway_id: from }, ageMs, left });
         events.obeyed(word);
       }
     } catch (error) {

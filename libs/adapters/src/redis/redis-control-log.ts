@@ -35,7 +35,11 @@ if last_ms < after_ms or (last_ms == after_ms and last_number < after_number) th
 local is_broken = ARGV[1] ~= '0-0' and #redis.call('XRANGE', KEYS[1], ARGV[1], ARGV[1]) == 0
 local read = redis.call('XREAD', 'COUNT', ARGV[2], 'STREAMS', KEYS[1], after)
 local entries = {}
-for at, entry in ipairs(read and read[1][2] or {}) do entries[at] = { entry[1], entry[2][2] } end
+local time = redis.call('TIME')
+local now_ms = time[1] * 1000 + math.floor(time[2] / 1000)
+for at, entry in ipairs(read and read[1][2] or {}) do
+  entries[at] = { entry[1], entry[2][2], math.max(0, now_ms - parts(entry[1])) }
+end
 return { is_broken and 1 or 0, entries }
 `;
 
@@ -46,7 +50,7 @@ interface LogCommands {
     key: string,
     after: string,
     countMax: number,
-  ): Promise<[isBroken: 0 | 1, entries: [cursor: string, text: string][]]>;
+  ): Promise<[isBroken: 0 | 1, entries: [cursor: string, text: string, ageMs: number][]]>;
 }
 
 export class RedisControlLog implements ControlLog {
@@ -71,6 +75,9 @@ export class RedisControlLog implements ControlLog {
       this.#commands.observatoryReadControl(1, KEY, cursor ?? '0-0', countMax),
       REPLY_TIMEOUT_MS,
     );
-    return { isBroken: isBroken === 1, entries: entries.map(([cursor, text]) => ({ cursor, text })) };
+    return {
+      isBroken: isBroken === 1,
+      entries: entries.map(([cursor, text, ageMs]) => ({ cursor, text, ageMs })),
+    };
   }
 }

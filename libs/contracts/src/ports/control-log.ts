@@ -3,6 +3,8 @@ export interface ControlLogEntry {
   /** Where to go on reading. */
   cursor: string;
   text: string;
+  /** Since it was appended, by the shared store's clock, which is nobody's here. */
+  ageMs: number;
 }
 
 export interface ControlLogPart {
