@@ -10,7 +10,7 @@ FROM node:${NODE_VERSION}-bookworm AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --no-audit --no-fund
-COPY nest-cli.json tsconfig.base.json ./
+COPY tsconfig.base.json ./
 COPY scripts ./scripts
 COPY libs ./libs
 COPY apps ./apps

@@ -1,6 +1,6 @@
 /**
- * Builds everything that runs: gateway, embedding sidecar and libraries with the Nest CLI in one compilation (the
- * gateway's settings include the sidecar, which it starts), the dashboard with vite, side by side.
+ * Builds everything that runs: gateway, embedding sidecar and libraries with Rolldown (see bundle.mjs), the
+ * dashboard with vite, side by side. Neither looks at types; `npm run typecheck` does.
  * Afterwards dist/.sources holds the fingerprint of what was built, taken before the build, so that an edit made
  * while it ran makes the result stale (see build-if-stale.mjs).
  */
@@ -22,9 +22,9 @@ const sources = [
   'libs',
   'package.json',
   'package-lock.json',
-  'nest-cli.json',
   'tsconfig.base.json',
   'scripts/build.mjs',
+  'scripts/bundle.mjs',
 ];
 
 /** What a finished build has left behind. */
@@ -116,7 +116,7 @@ export async function build({ quiet = false } = {}) {
   // Old files of removed sources would stay importable: only a fresh folder is known to hold what was built.
   rmSync(join(repository, 'dist'), { recursive: true, force: true });
   const steps = await Promise.allSettled([
-    runStep(['node_modules/@nestjs/cli/bin/nest.js', 'build', 'gateway'], quiet),
+    runStep(['scripts/bundle.mjs'], quiet),
     runStep(['node_modules/vite/bin/vite.js', 'build', 'apps/dashboard', '--logLevel', 'warn'], quiet),
   ]);
   const failed = steps.find((step) => step.status === 'rejected');

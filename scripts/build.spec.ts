@@ -16,11 +16,11 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 
 /** Ends well if nobody took away what it wrote. */
 const compiler = (...files: string[]) => `
-  const fs = require('node:fs');
+  const [fs, path] = ['node:fs', 'node:path'].map((name) => process.getBuiltinModule(name));
   const files = ${JSON.stringify(files)};
   fs.appendFileSync('compilations', 'one\\n');
   for (const file of files) {
-    fs.mkdirSync(require('node:path').dirname(file), { recursive: true });
+    fs.mkdirSync(path.dirname(file), { recursive: true });
     fs.writeFileSync(file, '');
   }
   setInterval(() => {
@@ -41,7 +41,7 @@ beforeEach(() => {
     writeFileSync(inCheckout(path), text);
   };
   const [gateway, sidecar] = ['gateway', 'embedding-sidecar'].map((app) => `dist/apps/${app}/src/main.js`);
-  place('node_modules/@nestjs/cli/bin/nest.js', compiler(gateway as string, sidecar as string));
+  place('scripts/bundle.mjs', compiler(gateway as string, sidecar as string));
   place('node_modules/vite/bin/vite.js', compiler('dist/dashboard/index.html'));
   for (const name of ['better-sqlite3', 'better-sqlite3-13']) {
     const real = resolve('node_modules', name);

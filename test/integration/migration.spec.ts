@@ -3,7 +3,6 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { beforeEach, expect, it } from 'vitest';
 import { SQLite, SqliteProxyStore, SqliteStore } from '#adapters/sqlite';
 import { systemClock } from '#kernel';
@@ -19,9 +18,9 @@ import { SPEND_COLUMNS } from '../../libs/adapters/src/sqlite/proxy/proxy-protoc
 import { spendSums } from '../../libs/adapters/src/sqlite/proxy/spend-sums.js';
 import { pushSession } from '../../libs/adapters/src/sqlite/rows.js';
 import { MIGRATIONS, migrate } from '../../libs/adapters/src/sqlite/schema.js';
+import { buildModule } from './build-module.js';
 import { startGateway } from './start-gateway.js';
 
-const CHILD = fileURLToPath(new URL('./store/die-migrating.mjs', import.meta.url));
 const WORKER_URL = new URL('../../dist/libs/adapters/src/sqlite/sqlite-worker.js', import.meta.url);
 /** Before the order of sessions held what they are filtered by, and before spend was summed up by day. */
 const OLD_VERSION = 4;
@@ -73,7 +72,8 @@ function makeOldDatabase(): void {
 }
 
 async function dieMigratingTo(version: number): Promise<void> {
-  const child = spawn(process.execPath, [CHILD, path, `${version}`], {
+  const program = await buildModule('test/integration/store/die-migrating.ts');
+  const child = spawn(process.execPath, [program, path, `${version}`], {
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   expect(await once(child, 'exit')).toEqual([null, 'SIGKILL']);

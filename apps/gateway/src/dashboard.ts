@@ -5,8 +5,7 @@ import { fileURLToPath } from 'node:url';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance } from 'fastify';
 
-/** Relative to `dist/apps/gateway/src/`. */
-const DASHBOARD_DIR = fileURLToPath(new URL('../../../dashboard/', import.meta.url));
+const DASHBOARD_DIR = fileURLToPath(new URL('.', import.meta.resolve('#built/dashboard/index.html')));
 
 /** Paths that belong to programs: a miss there is a 404 and not a page. */
 const PROGRAM_PATHS =

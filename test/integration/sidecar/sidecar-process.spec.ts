@@ -11,13 +11,12 @@ import {
   SidecarProcess,
   type SidecarState,
 } from '../../../apps/gateway/src/semantic-loop/sidecar-process.js';
+import { buildModule } from '../build-module.js';
 import { endWithFile } from '../end-with-file.js';
 import { makePlace, patient, query, type SidecarPlace } from './sidecar-place.js';
 import { SIDECAR_MAIN } from './start-sidecar.js';
 
-const BUILT_SUPERVISOR = pathToFileURL(
-  resolve(import.meta.dirname, '../../../dist/apps/gateway/src/semantic-loop/sidecar-process.js'),
-).href;
+const SUPERVISOR = 'apps/gateway/src/semantic-loop/sidecar-process.ts';
 const environment = { PATH: process.env.PATH ?? '' };
 const hurried = { timeoutMs: 50, traceParent: null };
 
@@ -201,10 +200,11 @@ describe('a supervised sidecar', () => {
 
   it('is started once there are file descriptors again, and the parent that has none lives', async () => {
     const main = join(place.folder, 'parent.mjs');
+    const supervisor = pathToFileURL(await buildModule(SUPERVISOR)).href;
     writeFileSync(
       main,
       `import { closeSync, openSync } from 'node:fs';
-       const { SidecarProcess } = await import(${JSON.stringify(BUILT_SUPERVISOR)});
+       const { SidecarProcess } = await import(${JSON.stringify(supervisor)});
        const quiet = () => {};
        const logger = { trace: quiet, debug: quiet, info: quiet, warn: quiet, error: quiet, fatal: quiet };
        const held = [];
@@ -288,9 +288,10 @@ describe('a supervised sidecar', () => {
 
   it('does not outlive a parent that is killed', async () => {
     const main = join(place.folder, 'parent.mjs');
+    const supervisor = pathToFileURL(await buildModule(SUPERVISOR)).href;
     writeFileSync(
       main,
-      `const { SidecarProcess } = await import(${JSON.stringify(BUILT_SUPERVISOR)});
+      `const { SidecarProcess } = await import(${JSON.stringify(supervisor)});
        const quiet = () => {};
        const logger = { trace: quiet, debug: quiet, info: quiet, warn: quiet, error: quiet, fatal: quiet };
        const supervised = new SidecarProcess({

@@ -17,8 +17,7 @@ import type { Clock } from '#kernel';
 import { mergeSidecarLog } from './sidecar-log.js';
 import { placeSidecarSocket, type SidecarSocket } from './sidecar-socket.js';
 
-/** The built sidecar beside the built gateway. */
-const SIDECAR_MAIN_FILE = fileURLToPath(new URL('../../../embedding-sidecar/src/main.js', import.meta.url));
+const SIDECAR_MAIN_FILE = fileURLToPath(import.meta.resolve('#built/apps/embedding-sidecar/src/main.js'));
 
 const RESTART_FIRST_MS = 50;
 const RESTART_MAX_MS = 30_000;

@@ -1,7 +1,5 @@
 /** Where a model runs: in a thread of its own, or in the caller's. The embedder in front knows no difference. */
-import { existsSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { deferred } from '#kernel';
 import type { InferenceAnswer, InferenceRequest, ModelSettings, WorkerData } from './protocol.js';
@@ -27,18 +25,20 @@ export interface InferenceHost {
 
 export type StartInferenceHost = (settings: ModelSettings, listener: HostListener) => InferenceHost;
 
+const WORKER_URL = new URL(import.meta.resolve('#built/libs/adapters/src/onnx/onnx-worker.js'));
+
 /** A thread that does not end by itself within this is left alone: force would abort the process. */
 const END_MS_MAX = 5_000;
 
-/** @param workerUrl the compiled onnx-worker.js */
+/** @param workerUrl the built onnx-worker.js */
 export const startInWorker =
-  (workerUrl: URL = compiledWorkerUrl()): StartInferenceHost =>
+  (workerUrl: URL = WORKER_URL): StartInferenceHost =>
   (settings, { onAnswer, onEnd }) => {
     const gate = makeGate();
     const worker = new Worker(workerUrl, {
       workerData: { settings, gate } satisfies WorkerData,
       name: 'onnx',
-      // The worker is compiled: it must find compiled libraries, also where the caller runs from the sources.
+      // The worker is built, also where its caller runs from the sources under another loader.
       execArgv: [],
     });
     const stop = () => stopGate(gate);
@@ -96,12 +96,3 @@ export const startHere: StartInferenceHost = (settings, { onAnswer, onEnd }) => 
     },
   };
 };
-
-/** Beside this file where that is compiled; else the same place under dist. */
-function compiledWorkerUrl(): URL {
-  const beside = new URL('./onnx-worker.js', import.meta.url);
-  if (existsSync(beside)) return beside;
-  const built = new URL('../../../../dist/libs/adapters/src/onnx/onnx-worker.js', import.meta.url);
-  if (existsSync(built)) return built;
-  throw new Error(`${fileURLToPath(built)} is missing: run "npm run build"`);
-}

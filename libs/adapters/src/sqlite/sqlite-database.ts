@@ -20,6 +20,8 @@ import type { StoreEvent } from './store-event.js';
 import { ThreadLink } from './thread-link.js';
 import { WritePump } from './write-pump.js';
 
+const WORKER_URL = new URL(import.meta.resolve('#built/libs/adapters/src/sqlite/sqlite-worker.js'));
+
 /** Reads that are with their thread at once. They are short: about 50 us each. */
 const READS_RUNNING_MAX = 32;
 /** A search may take a hundred times as long, and each is one that another tenant's waits for. */
@@ -41,7 +43,7 @@ export interface SqliteDatabaseOptions {
   freeBytesMin?: number;
   /** Bound on the database itself, in pages of 4 KiB; reaching it is a full disk. */
   pageCountMax?: number | null;
-  /** The compiled sqlite-worker.js; null runs all of it in the caller's thread, for tests and small tools. */
+  /** The built sqlite-worker.js; null runs all of it in the caller's thread, for tests and small tools. */
   workerUrl?: URL | null;
 }
 
@@ -59,7 +61,7 @@ export class SqliteDatabase {
   #closing: Promise<void> | null = null;
 
   constructor(options: SqliteDatabaseOptions) {
-    const { workerUrl } = options;
+    const { workerUrl = WORKER_URL } = options;
     this.#options = {
       path: options.path,
       clock: options.clock,
@@ -69,7 +71,7 @@ export class SqliteDatabase {
       durability: options.durability ?? 'power_loss',
       freeBytesMin: options.freeBytesMin ?? 32 * 1024 * 1024,
       pageCountMax: options.pageCountMax ?? null,
-      workerUrl: workerUrl === undefined ? new URL('./sqlite-worker.js', import.meta.url) : workerUrl,
+      workerUrl,
     };
   }
 
@@ -88,27 +90,33 @@ export class SqliteDatabase {
       onEvent({ kind: 'thread_failed', detail });
     };
     const hooks = { onDeath, onEvent };
-    const links: ThreadLink[] = [];
-    const start = async (role: ThreadSettings['role']) => {
-      const link = await ThreadLink.open(workerUrl, { role, ...settings }, hooks);
+    const links: Promise<ThreadLink>[] = [];
+    const start = (role: ThreadSettings['role']) => {
+      const link = ThreadLink.open(workerUrl, { role, ...settings }, hooks);
       links.unshift(link);
       return link;
     };
     try {
+      // It makes or migrates what the others open.
       const writer = await start('writer');
-      const [reader, searcher] = [await start('reader'), await start('searcher')];
+      const [reader, searcher, checkpointer] = await Promise.all([
+        start('reader'),
+        start('searcher'),
+        start('checkpointer'),
+      ]);
       const onRefused = () => onEvent({ kind: 'read_refused' });
       const reads = new ReadQueue({ link: reader, runningMax: READS_RUNNING_MAX, onRefused });
       const searches = new ReadQueue({ link: searcher, runningMax: SEARCHES_RUNNING_MAX, onRefused });
       // Searches first: they take longer, and ingest waits for the others.
       const beginLogAnew = () =>
         searches.whileIdle(() => reads.whileIdle(() => writer.ask({ kind: 'checkpoint' })));
-      const checkpoints = new Checkpoints(await start('checkpointer'), beginLogAnew);
+      const checkpoints = new Checkpoints(checkpointer, beginLogAnew);
       const onCommitted = (bytes: number) => checkpoints.committed(bytes);
       pump = new WritePump({ link: writer, ...this.#options, onCommitted });
       this.#open = { writer, reads, searches, checkpoints, pump };
     } catch (error) {
-      for (const link of links) await link.close();
+      for (const link of await Promise.allSettled(links))
+        if (link.status === 'fulfilled') await link.value.close();
       throw error;
     }
   }

@@ -60,7 +60,7 @@ export class ThreadLink {
   }
 
   /**
-   * @param workerUrl the compiled sqlite-worker.js; null = in this thread
+   * @param workerUrl the built sqlite-worker.js; null = in this thread
    * @throws Error with a reason, if the database cannot be opened
    */
   static async open(
@@ -164,7 +164,7 @@ function startWorker(workerUrl: URL, settings: ThreadSettings): Worker {
     return new Worker(workerUrl, {
       workerData: settings,
       name: `sqlite-${settings.role}`,
-      // The worker is compiled: it must find compiled libraries, also where the caller runs from the sources.
+      // The worker is built, also where its caller runs from the sources under another loader.
       execArgv: [],
     });
   } catch (error) {

@@ -3,7 +3,7 @@
  * is done but its commit.
  */
 import { SQLite } from '#adapters/sqlite';
-import { MIGRATIONS, migrate } from '../../../dist/libs/adapters/src/sqlite/schema.js';
+import { MIGRATIONS, migrate } from '../../../libs/adapters/src/sqlite/schema.js';
 
 const [path = '', version = '0'] = process.argv.slice(2);
 const database = new SQLite(path);
