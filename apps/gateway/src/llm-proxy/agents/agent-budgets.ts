@@ -18,9 +18,10 @@ import type { CallLog } from '../calls/call-log.js';
 import type { LimiterLink } from '../limits/limiter.js';
 import type { TakenLimits } from '../limits/taken-limits.js';
 import type { ProxyCall } from '../proxy-call.js';
-import { type AgentActivity, hasBudget, monthStartMs } from './agent-activity.js';
+import { type AgentActivity, hasBudget } from './agent-activity.js';
 import type { AgentDirectory } from './agent-directory.js';
 import { type AlertSubject, agentAlone } from './alert-subject.js';
+import { monthStartMs } from './spent-lately.js';
 
 /** What a call under way took, and under which policy. */
 type TakenHour = SpentHour & Pick<TakenLimits, 'policy'>;
