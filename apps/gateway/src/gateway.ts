@@ -245,7 +245,7 @@ async function assemble(
     sessions: area.registry,
     paused: () => desk.paused(),
     policyBar: (tenantId: string, agentId: string) => proxy.policyBar(tenantId, agentId),
-    spentUsd: (tenantId: string, agentId: string) => proxy.spentUsd(tenantId, agentId),
+    spentUsd: (tenantId: string, agentId: string | null) => proxy.spentUsd(tenantId, agentId),
   };
   await alerts.start(hub, known, watch);
   proxy.start(hub, area.interceptor, area.registry);

@@ -10,10 +10,14 @@ export const ALERT_TYPES = [
   'hitl_required',
   'budget',
   'spend',
+  'total_spend',
   'error_rate',
   'agent_silent',
 ] as const;
 export type AlertType = (typeof ALERT_TYPES)[number];
+/** They speak from an amount, over a period. */
+export const isSpendRule = (type: AlertType): type is 'spend' | 'total_spend' =>
+  type === 'spend' || type === 'total_spend';
 
 /** Of a rule's spans. */
 export const RULE_SECONDS_MIN = { window_s: 10, cooldown_s: 0, repeat_s: 60 } as const;
@@ -42,7 +46,7 @@ const ruleFields = {
   name: displayNameSchema,
   type: z.enum(ALERT_TYPES),
   enabled: z.boolean(),
-  /** Null: every agent of the tenant. */
+  /** Null: every agent of the tenant. `total_spend` is about all of them together, and takes no other. */
   agent_id: z.string().min(1).max(LIMITS.idCharsMax).nullable(),
   /**
    * `budget`: share of a budget spent, 0..1 (0.8 = at 80 %); a call that a budget refuses counts as much. `error_rate`: share of failed calls, 0..1, over the last
@@ -50,9 +54,12 @@ const ruleFields = {
    * is over when none was found for `window_s`. Else unused. Null: RULE_SHARE_DEFAULT and RULE_WINDOW_S_DEFAULT.
    */
   threshold: z.number().min(0).max(1).nullable(),
-  /** `spend`, which asks for it: an agent has spent this much within `period`, as far as prices are known. Else unused. */
+  /**
+   * `spend` and `total_spend`, which ask for it: an agent, or all of them together, spent this much within `period`, as far as
+   * prices are known. Else unused.
+   */
   threshold_usd: z.number().positive().max(RULE_USD_MAX).nullable(),
-  /** `spend`: null is RULE_PERIOD_DEFAULT. Else unused. */
+  /** `spend`, `total_spend`: null is RULE_PERIOD_DEFAULT. Else unused. */
   period: z.enum(BUDGET_PERIODS).nullable(),
   window_s: seconds('window_s').nullable(),
   /**
@@ -76,8 +83,10 @@ export const alertRuleSchema = z.object({
   name: z.string(),
   created_at_ms: z.number(),
   updated_by: z.string(),
-  /** Subjects (agents) for which it is firing now: by agent id, the first 100. */
-  firing: z.array(z.object({ agent_id: z.string(), since_ms: z.number(), notice_count: z.number().int() })),
+  /** Agents for which it is firing now: by id, the first 100. Of `total_spend` one without an id. */
+  firing: z.array(
+    z.object({ agent_id: z.string().nullable(), since_ms: z.number(), notice_count: z.number().int() }),
+  ),
   /** How many there are in all. */
   firing_count: z.number().int(),
   /** Since when for the first of all; null: for none. */
@@ -203,7 +212,8 @@ export const alertNoticeSchema = z.object({
   rule_id: z.string().nullable(),
   rule_name: z.string(),
   tenant_id: z.string(),
-  agent_id: z.string(),
+  /** Null: all of the tenant together (`total_spend`). */
+  agent_id: z.string().nullable(),
   session_id: z.string().nullable(),
   at_ms: z.number(),
   /** One line. */

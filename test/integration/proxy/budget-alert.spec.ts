@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { type Receiver, startReceiver } from '../http-receiver.js';
 import { AGENT_KEY } from '../start-gateway.js';
-import { gateway, startOneGateway, upstream, upstreamsAt } from '../start-one-gateway.js';
+import { gateway, startAgain, startOneGateway, upstream, upstreamsAt } from '../start-one-gateway.js';
 import { always, openaiChat } from './vendors.js';
 
 /** Of gpt-4o-mini: 60 tokens of prompt, 40 from the vendor's cache, 20 of answer. */
@@ -32,12 +32,34 @@ const setPolicy = async (agent: string, patch: object) =>
 const notices = async (count: number) => (await receiver.arrived(count)).map(({ body }) => JSON.parse(body));
 
 /** Tells the receiver of this agent's budget, or of what the rule is about. */
-async function watch(agent_id: string, about: object = { type: 'budget' }): Promise<void> {
+async function watch(agent_id: string | null, about: object = { type: 'budget' }): Promise<void> {
   const channel = { kind: 'webhook', name: 'On call', url: receiver.url, allow_private: true };
   const { channel_id } = (await gateway.operator('POST', '/v1/alert-channels', channel)).body.channel;
   const rule = { name: 'Money', ...about, agent_id, cooldown_s: 0, channel_ids: [channel_id] };
   expect((await gateway.operator('POST', '/v1/alert-rules', rule)).status).toBe(201);
 }
+
+test('agents that together spend more than a rule says alert once, also where some of it was before a restart', async () => {
+  await watch(null, { type: 'total_spend', threshold_usd: 3.5 * CALL_USD });
+  for (const agent of ['one', 'two', 'three']) expect(await ask(agent, 'A question')).toBe(200);
+  expect(await gateway.stop()).toBe(0);
+  await startAgain();
+  expect(receiver.received).toEqual([]);
+  expect(await ask('four', 'A question')).toBe(200);
+  const [first] = await notices(1);
+  expect(first).toMatchObject({
+    type: 'total_spend',
+    phase: 'firing',
+    agent_id: null,
+    title: 'All agents together have spent $0.0001 in the last hour',
+  });
+  expect(await ask('five', 'A question')).toBe(200);
+
+  const { rule_id } = (await gateway.operator('GET', '/v1/alert-rules')).body.items.at(-1);
+  expect((await gateway.operator('DELETE', `/v1/alert-rules/${rule_id}`)).status).toBe(200);
+  const title = 'All agents together are not watched by this rule any more';
+  expect((await notices(2))[1]).toMatchObject({ phase: 'recovered', agent_id: null, title });
+});
 
 test('calls that spend a budget alert at four fifths of it, once, and a larger budget ends the alert', async () => {
   await watch('spender');

@@ -95,6 +95,18 @@ describe('the rules of a tenant that changed none', () => {
     await expect(area.rules.create(ADMIN, errors)).rejects.toMatchObject({ extra: { fields: ['agent_id'] } });
   });
 
+  it('about all agents together name none', async () => {
+    const { area } = await startAlerts();
+    const total = alertRuleBodySchema.parse({ name: 'Total', type: 'total_spend', threshold_usd: 5 });
+    const named = { code: 'invalid_fields', extra: { fields: ['agent_id'] } };
+    await expect(area.rules.create(ADMIN, { ...total, agent_id: 'bot' })).rejects.toMatchObject(named);
+    const { rule_id } = await area.rules.create(ADMIN, total);
+    await expect(area.rules.update(ADMIN, rule_id, { agent_id: 'bot' })).rejects.toMatchObject(named);
+    await expect(area.rules.update(ADMIN, rule_id, { threshold_usd: null })).rejects.toMatchObject({
+      extra: { fields: ['threshold_usd'] },
+    });
+  });
+
   it('are no two alike: each would tell the same people the same', async () => {
     const { area } = await startAlerts();
     await area.rules.create(ADMIN, budget);

@@ -30,8 +30,8 @@ export interface AlertMonitorOptions {
   publicUrl: string | null;
   /** Why its policy does not let this agent call now; null: it does. */
   policyBar(tenantId: string, agentId: string): PolicyBar | null;
-  /** What it has spent, in USD. */
-  spentUsd(tenantId: string, agentId: string): SpentUsd;
+  /** What it has spent, in USD; null: all agents together. */
+  spentUsd(tenantId: string, agentId: string | null): SpentUsd;
   deliver(notice: AlertNotice, channelId: string): void;
   /** Of the delivery that was stored last; 0: none by this process. */
   lastSeq(): number;

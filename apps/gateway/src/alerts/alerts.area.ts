@@ -68,7 +68,7 @@ export interface KnownAgents extends KnownSessions {
   /** Why the agent's policy does not let it call now; null: it does. */
   policyBar(tenantId: string, agentId: string): PolicyBar | null;
   /** What the agent has spent, in USD, as far as prices are known. */
-  spentUsd(tenantId: string, agentId: string): SpentUsd;
+  spentUsd(tenantId: string, agentId: string | null): SpentUsd;
 }
 
 export class AlertsArea {

@@ -4,6 +4,7 @@ import {
   type AlertRule,
   type AlertRulePatch,
   type alertRuleBodySchema,
+  isSpendRule,
   LIMITS,
   ObservatoryError,
   type OperatorPrincipal,
@@ -35,7 +36,7 @@ export interface RuleDeskParts {
 const CALL_COUNTING_RULES_MAX = 10;
 
 const countsCallsOfAll = ({ type, agent_id, enabled }: RuleSettings): boolean =>
-  (type === 'error_rate' || type === 'spend') && agent_id === null && enabled;
+  (type === 'error_rate' || isSpendRule(type)) && agent_id === null && enabled;
 
 /** @throws ObservatoryError invalid_fields for more channels than a rule can have */
 function withChannels(
@@ -52,9 +53,16 @@ function withChannels(
 
 /** There is no amount that is too much for everybody. */
 function requireAmount({ type, threshold_usd }: RuleSettings): void {
-  if (type !== 'spend' || threshold_usd !== null) return;
-  const detail = 'threshold_usd: a rule of the type spend asks for the amount from which it speaks, in USD.';
+  if (!isSpendRule(type) || threshold_usd !== null) return;
+  const detail = `threshold_usd: a rule of the type ${type} asks for the amount from which it speaks, in USD.`;
   throw new ObservatoryError('invalid_fields', detail, { fields: ['threshold_usd'] });
+}
+
+function requireNoAgent({ type, agent_id }: RuleSettings): void {
+  if (type !== 'total_spend' || agent_id === null) return;
+  const detail =
+    'agent_id: a rule of the type total_spend is about all agents together; leave it out, or take the type spend.';
+  throw new ObservatoryError('invalid_fields', detail, { fields: ['agent_id'] });
 }
 
 export class RuleDesk {
@@ -128,6 +136,7 @@ export class RuleDesk {
     const { documents, audit, watch } = this.#parts;
     this.#requireRoom(by.tenant_id, rule);
     requireAmount(rule);
+    requireNoAgent(rule);
     const { rule_id, name } = rule;
     const draft = audit.draft(by, by.tenant_id, action, { rule_id, name, ...detail });
     await documents.saveRule(by.tenant_id, rule, draft);
@@ -156,7 +165,7 @@ export class RuleDesk {
     const before = documents.rule(tenantId, rule.rule_id);
     if (!countsCallsOfAll(rule) || (before !== undefined && countsCallsOfAll(before))) return;
     if (documents.rules(tenantId).filter(countsCallsOfAll).length < CALL_COUNTING_RULES_MAX) return;
-    const detail = `agent_id: there are ${CALL_COUNTING_RULES_MAX} rules of the types error_rate and spend about every agent already; name one.`;
+    const detail = `agent_id: there are ${CALL_COUNTING_RULES_MAX} rules of the types error_rate, spend and total_spend about every agent already; name one.`;
     throw new ObservatoryError('invalid_fields', detail, { fields: ['agent_id'] });
   }
 
@@ -170,7 +179,7 @@ export class RuleDesk {
 
   #shown(tenantId: string, rule: RuleSettings): AlertRule {
     const firing = this.#parts.watch.firing(tenantId, rule.rule_id);
-    const byAgent = firing.sort((a, b) => (a.agent_id < b.agent_id ? -1 : 1));
+    const byAgent = firing.sort((a, b) => ((a.agent_id ?? '') < (b.agent_id ?? '') ? -1 : 1));
     return {
       ...rule,
       firing: byAgent.slice(0, LIMITS.firingAgentsMax),

@@ -274,11 +274,12 @@ export class LlmProxyArea {
     return policy && policyBar(policy, this.#parts.clock.nowMs());
   }
 
-  /** What the agent has spent, as far as prices are known. */
-  spentUsd(tenantId: string, agentId: string): SpentUsd {
-    const scope = agentScope(tenantId, agentId);
-    const { hour, day, month } = this.#activity.spent(scope);
-    const hourAtMost = this.#activity.spentInHourAtMost(scope);
+  /** What the agent has spent, as far as prices are known. @param agentId null: all agents together */
+  spentUsd(tenantId: string, agentId: string | null): SpentUsd {
+    const { hour, day, month, hourAtMost } =
+      agentId === null
+        ? this.#activity.spentTogether(tenantId)
+        : this.#activity.spentLately(agentScope(tenantId, agentId));
     return { hour: hour / 1e6, day: day / 1e6, month: month / 1e6, hourAtMost: hourAtMost / 1e6 };
   }
 

@@ -7,7 +7,7 @@ import { LOOPING_SESSIONS_PER_AGENT_MAX } from './looping-sessions.js';
 import { noticeOf } from './notice.js';
 import { NEWS_GAP_MS } from './notice-plan.js';
 import type { SpentUsd } from './rule-condition.js';
-import { defaultRules, type RuleSettings } from './rule-defaults.js';
+import { ALL_AGENTS, defaultRules, type RuleSettings } from './rule-defaults.js';
 import { AGENTS_PER_TENANT_MAX, type DueNotice } from './tenant-rules.js';
 import type { FiringState } from './watched-rule.js';
 
@@ -62,6 +62,9 @@ class RulesInTime extends AlertRules {
   }
 }
 
+/** In `spent`, in place of an agent. */
+const TOGETHER = '(all)';
+
 function watch(...settings: RuleSettings[]) {
   const bounds: string[] = [];
   const kept = { rules: settings };
@@ -71,7 +74,7 @@ function watch(...settings: RuleSettings[]) {
     rulesOf: (tenantId) => (tenantId === 'default' ? kept.rules : []),
     policyBar: (tenantId, agentId) => (tenantId === 'default' && bars.get(agentId)) || null,
     spentUsd: (_tenantId, agentId) => {
-      const known = spent.get(agentId) ?? NOTHING_SPENT();
+      const known = spent.get(agentId ?? TOGETHER) ?? NOTHING_SPENT();
       return { hourAtMost: known.hour, ...known };
     },
     onBound: (bound) => bounds.push(bound),
@@ -793,6 +796,51 @@ describe('a spend rule', () => {
     expect(rules.tick(T0 + MINUTE)).toEqual([]);
     spent.set('crawler', { hour: 1, day: 6, month: 6 });
     expect(rules.tick(T0 + 2 * MINUTE)).toMatchObject([{ phase: 'recovered', agent_id: 'crawler' }]);
+  });
+});
+
+describe('a total_spend rule', () => {
+  const total = (changes: Partial<RuleSettings> = {}) =>
+    watch(rule('total_spend', { threshold_usd: 5, ...changes }));
+
+  it('fires once with the call of whichever agent it is that reaches the amount, and names none', () => {
+    const { rules, spent } = total();
+    spent.set('crawler', { hour: 9, day: 9, month: 9 });
+    spent.set(TOGETHER, { hour: 4.99, day: 9, month: 9 });
+    expect(rules.observe(call(0, false))).toEqual([]);
+    spent.set(TOGETHER, { hour: 5, day: 9, month: 9 });
+    const [due, ...others] = rules.observe(call(1, false, 'writer'));
+    expect(due).toMatchObject({ phase: 'firing', agent_id: ALL_AGENTS, detail: { spent_usd: 5 } });
+    expect([...others, ...rules.observe(call(2, false))]).toEqual([]);
+    expect(rules.firing('default', 'rule-total_spend')).toEqual([
+      { agent_id: null, since_ms: T0 + 1, notice_count: 1 },
+    ]);
+    spent.set(TOGETHER, { hour: 4.5, day: 9, month: 9 });
+    expect(rules.tick(T0 + MINUTE)).toMatchObject([{ phase: 'recovered', agent_id: ALL_AGENTS }]);
+  });
+
+  it('goes on over a restart, without any agent being heard of', () => {
+    const before = total();
+    before.spent.set(TOGETHER, { hour: 6, day: 6, month: 6 });
+    before.rules.observe(call(0, false));
+    const { rules, spent } = total();
+    rules.restore('default', 'rule-total_spend', before.rules.states('default', 'rule-total_spend'));
+    spent.set(TOGETHER, { hour: 6, day: 6, month: 6 });
+    expect(rules.tick(T0 + MINUTE)).toEqual([]);
+    spent.set(TOGETHER, { hour: 1, day: 6, month: 6 });
+    expect(phases(rules.tick(T0 + 2 * MINUTE))).toEqual(['recovered']);
+  });
+
+  it('fires at once where that much is spent when it is made, and is closed when it is removed', () => {
+    const { rules, kept, spent } = total({ enabled: false });
+    spent.set(TOGETHER, { hour: 6, day: 6, month: 6 });
+    rules.observe(call(0, false));
+    kept.rules = [rule('total_spend', { threshold_usd: 5 })];
+    expect(phases(rules.refresh('default', T0 + MINUTE))).toEqual(['firing']);
+    kept.rules = [];
+    expect(rules.refresh('default', T0 + 2 * MINUTE)).toMatchObject([
+      { phase: 'recovered', agent_id: ALL_AGENTS, detail: { watch_ended: true } },
+    ]);
   });
 });
 

@@ -8,7 +8,7 @@
 import type { AlertRule, PolicyBar } from '#contracts';
 import type { AlertEvent } from './alert-event.js';
 import type { SpentUsd } from './rule-condition.js';
-import type { RuleSettings } from './rule-defaults.js';
+import { agentIdOf, type RuleSettings } from './rule-defaults.js';
 import { type DueNotice, TenantRules, type TenantRulesParts } from './tenant-rules.js';
 import type { FiringState } from './watched-rule.js';
 
@@ -20,8 +20,8 @@ export interface AlertRulesOptions extends Pick<TenantRulesParts, 'clock' | 'onB
   rulesOf(tenantId: string): readonly RuleSettings[];
   /** Why its policy does not let it call now; null: it does. Asked for each agent, once a second. */
   policyBar(tenantId: string, agentId: string): PolicyBar | null;
-  /** What it has spent, in USD; asked with each call of an agent that a rule about spending watches. */
-  spentUsd(tenantId: string, agentId: string): SpentUsd;
+  /** What it has spent, in USD; asked with each call of an agent that a rule about spending watches. @param agentId null: all together */
+  spentUsd(tenantId: string, agentId: string | null): SpentUsd;
 }
 
 export class AlertRules {
@@ -76,7 +76,7 @@ export class AlertRules {
 
   firing(tenantId: string, ruleId: string): AlertRule['firing'] {
     return this.states(tenantId, ruleId).flatMap(({ agent_id, since_ms, notice_count }) =>
-      since_ms === null ? [] : [{ agent_id, since_ms, notice_count }],
+      since_ms === null ? [] : [{ agent_id: agentIdOf(agent_id), since_ms, notice_count }],
     );
   }
 

@@ -4,6 +4,7 @@
  */
 import type { AlertDelivery, AlertNotice, BudgetPeriod } from '#contracts';
 import { REFUSAL } from './budget-share.js';
+import { ALL_AGENTS, agentIdOf } from './rule-defaults.js';
 import type { FiringState } from './watched-rule.js';
 
 /** What fires of one rule, as it was kept. */
@@ -38,7 +39,7 @@ export function firingAfter(
     const one = rules.get(key) ?? { tenantId, ruleId, states: [], ...KNOWS_OF_NONE };
     const { states, asOfSeq, asOfMs } = one;
     if (asOfSeq === null ? createdMs < asOfMs : seq <= asOfSeq) continue;
-    const known = states.find(({ agent_id }) => agent_id === notice.agent_id);
+    const known = states.find(({ agent_id }) => agentIdOf(agent_id) === notice.agent_id);
     const others = states.filter((state) => state !== known);
     const now = notice.phase === 'recovered' ? overAfter(known, notice) : [stateAfter(known, notice)];
     rules.set(key, { ...one, states: [...others, ...now] });
@@ -76,7 +77,7 @@ function stateAfter(known: FiringState | undefined, { agent_id, at_ms, detail }:
   const named = Array.isArray(detail.newest_session_ids) ? detail.newest_session_ids : [];
   const isRefused = detail.refused === true;
   return {
-    agent_id,
+    agent_id: agent_id ?? ALL_AGENTS,
     since_ms: typeof detail.since_ms === 'number' ? detail.since_ms : at_ms,
     notice_count: (known?.notice_count ?? 0) + 1,
     last_notice_ms: at_ms,

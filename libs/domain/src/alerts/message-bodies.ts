@@ -38,7 +38,7 @@ export function mailOf(notice: AlertNotice): Mail {
     '',
     notice.text,
     '',
-    `Agent:   ${oneLine(notice.agent_id, 256)}`,
+    `Agent:   ${notice.agent_id === null ? 'all together' : oneLine(notice.agent_id, 256)}`,
     ...(notice.session_id === null ? [] : [`Session: ${oneLine(notice.session_id, 256)}`]),
     `Rule:    ${oneLine(notice.rule_name)}`,
     `Tenant:  ${notice.tenant_id}`,

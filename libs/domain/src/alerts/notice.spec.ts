@@ -4,7 +4,7 @@ import { oneLine } from '#kernel';
 import { LOOPING_SESSIONS_PER_AGENT_MAX } from './looping-sessions.js';
 import { mailOf, slackBody } from './message-bodies.js';
 import { noticeOf, spokenDuration, testNotice } from './notice.js';
-import { defaultRules, type RuleSettings } from './rule-defaults.js';
+import { ALL_AGENTS, defaultRules, type RuleSettings } from './rule-defaults.js';
 import type { DueNotice } from './tenant-rules.js';
 
 const AT = Date.UTC(2026, 0, 15, 12);
@@ -24,6 +24,7 @@ const DETAILS: Record<AlertType, DueNotice['detail']> = {
   hitl_required: { waiting_session_count: 1, new_session_count: 1, newest_session_ids: ['s 1'] },
   budget: { period: 'day', spent_usd: 8.5, budget_usd: 10, share: 0.85, threshold: 0.8, refused: false },
   spend: { period: 'hour', spent_usd: 12.5, threshold_usd: 10 },
+  total_spend: { period: 'month', spent_usd: 1200, threshold_usd: 1000 },
   error_rate: { share: 0.6, threshold: 0.5, call_count: 20, failure_count: 12, window_s: 300 },
   agent_silent: { silent_s: 720, window_s: 600, last_seen_ms: AT - 720_000 },
 };
@@ -34,7 +35,7 @@ function due(type: AlertType, changes: Partial<DueNotice> = {}): DueNotice {
     rule,
     phase: 'firing',
     tenant_id: 'default',
-    agent_id: 'crawler',
+    agent_id: type === 'total_spend' ? ALL_AGENTS : 'crawler',
     session_id: 's 1',
     at_ms: AT,
     since_ms: AT - 600_000,
@@ -49,7 +50,7 @@ describe('a notice', () => {
     for (const phase of ['firing', 'repeat', 'recovered'] as const) {
       const notice = noticeOf(due(type, { phase }), context);
       expect(alertNoticeSchema.parse(notice)).toEqual(notice);
-      expect(notice.title).toContain('"crawler"');
+      expect(notice.title).toContain(type === 'total_spend' ? 'll agents together' : '"crawler"');
       expect(`${notice.title} ${notice.text}`).not.toMatch(/undefined|NaN|null/);
     }
   });
@@ -100,6 +101,15 @@ describe('a notice', () => {
     expect(noticeOf(due('spend', { phase: 'recovered', detail: today }), context).title).toBe(
       'Agent "crawler" has spent less than $10.00 today (UTC) again',
     );
+    expect(noticeOf(due('total_spend'), context)).toMatchObject({
+      agent_id: null,
+      title: 'All agents together have spent $1200.00 this month (UTC)',
+      url: 'https://ops.example.org/spend',
+    });
+    expect(
+      noticeOf(due('total_spend', { detail: { watch_ended: true }, phase: 'recovered' }), context).title,
+    ).toBe('All agents together are not watched by this rule any more');
+    expect(mailOf(noticeOf(due('total_spend'), context)).text).toContain('Agent:   all together');
     const small = { ...DETAILS.budget, spent_usd: 0.0042, budget_usd: 0.005 };
     expect(noticeOf(due('budget', { detail: small }), context).text).toMatch(/^\$0\.0042 of \$0\.0050 are/);
     expect(noticeOf(due('agent_silent', { phase: 'repeat' }), context).title).toBe(

@@ -3,6 +3,7 @@ import type { AlertNotice, AlertType, BudgetPeriod } from '#contracts';
 import { oneLine } from '#kernel';
 import { loopWords, personWords, semanticLoopWords, UNHEARD_SINCE_START } from './loop-words.js';
 import type { Hush, NoticeDetail } from './rule-condition.js';
+import { ALL_AGENTS, agentIdOf } from './rule-defaults.js';
 import type { DueNotice } from './tenant-rules.js';
 
 const percent = (share: unknown): string => `${Math.round(Number(share) * 100)} %`;
@@ -48,8 +49,11 @@ const IN_PERIOD: Record<BudgetPeriod, string> = {
 const leftOf = ({ expires_at_ms }: NoticeDetail, atMs: number): string | null =>
   typeof expires_at_ms === 'number' ? spokenDuration(Math.max(0, expires_at_ms - atMs) / 1_000) : null;
 
+const nameOf = (subjectId: string): string =>
+  subjectId === ALL_AGENTS ? 'All agents together' : `Agent "${oneLine(subjectId)}"`;
+
 function wordsOf({ rule, agent_id, at_ms, detail }: DueNotice): { on: string; text: string; off: string } {
-  const agent = `Agent "${oneLine(agent_id)}"`;
+  const agent = nameOf(agent_id);
   switch (rule.type) {
     case 'kill_switch':
       return {
@@ -95,6 +99,16 @@ function wordsOf({ rule, agent_id, at_ms, detail }: DueNotice): { on: string; te
         off: `${agent} has spent less than ${usd(detail.threshold_usd)} ${within} again`,
       };
     }
+    case 'total_spend': {
+      const within = IN_PERIOD[detail.period as BudgetPeriod];
+      return {
+        on: `${agent} have spent ${usd(detail.spent_usd)} ${within}`,
+        text:
+          `This rule speaks from ${usd(detail.threshold_usd)} and stops nothing: the page Spend says which agents and models ` +
+          'it was, and an operator can stop them.',
+        off: `${agent} have spent less than ${usd(detail.threshold_usd)} ${within} again`,
+      };
+    }
     case 'error_rate': {
       const callsOf = `calls of ${agent.replace('Agent', 'agent')}`;
       const off = `The ${callsOf} succeed again`;
@@ -124,7 +138,7 @@ function wordsOf({ rule, agent_id, at_ms, detail }: DueNotice): { on: string; te
 }
 
 const unwatchedWords = (agentId: string, ago: string) => ({
-  title: `Agent "${oneLine(agentId)}" is not watched by this rule any more`,
+  title: `${nameOf(agentId)} ${agentId === ALL_AGENTS ? 'are' : 'is'} not watched by this rule any more`,
   text:
     'The rule was removed, switched off or made one about another agent. ' +
     `Whether what it told of ${ago} ago goes on is not known.`,
@@ -151,7 +165,7 @@ export function noticeOf(due: DueNotice, { noticeId, publicUrl }: NoticeContext)
     rule_id: rule.rule_id,
     rule_name: rule.name,
     tenant_id,
-    agent_id,
+    agent_id: agentIdOf(agent_id),
     session_id,
     at_ms,
     title: isOver ? over.title : phase === 'repeat' ? `Still: ${on}` : on,
@@ -169,6 +183,7 @@ function pageOf(publicUrl: string, { rule, agent_id, session_id, detail }: DueNo
     return `${publicUrl}/incidents/${encodeURIComponent(detail.incident_id)}`;
   if (OF_SESSIONS.has(rule.type) && session_id !== null)
     return `${publicUrl}/sessions/${encodeURIComponent(session_id)}`;
+  if (agent_id === ALL_AGENTS) return `${publicUrl}/spend`;
   return `${publicUrl}/agents/${encodeURIComponent(agent_id)}`;
 }
 

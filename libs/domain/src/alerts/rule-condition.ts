@@ -47,7 +47,7 @@ export interface ConditionInput {
   tally: CallTally | null;
   /** Sessions, or the refusal, of which people heard. */
   toldSessionIds: ReadonlySet<string>;
-  /** What the agent has spent, in USD, as far as prices are known; asked by `spend` only. */
+  /** What the agent, or all together, have spent, in USD, as far as prices are known; asked by `spend` and `total_spend` only. */
   spentUsd: () => SpentUsd;
   /** Why its silence is wanted; null: it is not. */
   hush: Hush | null;
@@ -94,7 +94,8 @@ export function readCondition(input: ConditionInput): Condition {
         sessions: apart(refused ? [REFUSAL] : [], input.toldSessionIds),
       };
     }
-    case 'spend': {
+    case 'spend':
+    case 'total_spend': {
       const { threshold_usd, period: chosen } = rule;
       const period = chosen ?? RULE_PERIOD_DEFAULT;
       const spent = input.spentUsd();

@@ -7,8 +7,22 @@ export const ERROR_CALLS_MIN = 10;
 /** A rule as it is kept, without what is firing. */
 export type RuleSettings = Omit<AlertRule, 'firing' | 'firing_count' | 'firing_since_ms'>;
 
-export const isAbout = (rule: Pick<RuleSettings, 'agent_id'>, agentId: string): boolean =>
-  rule.agent_id === null || rule.agent_id === agentId;
+/** All agents of a tenant together, where a rule's subject is named; no agent is called so. */
+export const ALL_AGENTS = '';
+
+/** As people are told of a subject; null: all agents together. */
+export const agentIdOf = (subjectId: string): string | null => (subjectId === ALL_AGENTS ? null : subjectId);
+
+/** @param subjectId an agent, or ALL_AGENTS */
+export const isAbout = (
+  { type, agent_id }: Pick<RuleSettings, 'type' | 'agent_id'>,
+  subjectId: string,
+): boolean =>
+  (type === 'total_spend') === (subjectId === ALL_AGENTS) && (agent_id === null || agent_id === subjectId);
+
+/** Of whom it speaks when something happened to an agent. */
+export const subjectIdOf = ({ type }: Pick<RuleSettings, 'type'>, agentId: string): string =>
+  type === 'total_spend' ? ALL_AGENTS : agentId;
 
 /** Shown without a channel until somebody adds one. Their ids are the same in every tenant. */
 export const defaultRules = (updatedBy: string): RuleSettings[] =>

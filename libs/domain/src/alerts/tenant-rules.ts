@@ -6,7 +6,7 @@ import type { AlertEvent } from './alert-event.js';
 import { LoopCarriers } from './loop-carriers.js';
 import { planNotice } from './notice-plan.js';
 import { type Hush, type NoticeDetail, readCondition, type SpentUsd } from './rule-condition.js';
-import { isAbout, type RuleSettings } from './rule-defaults.js';
+import { ALL_AGENTS, agentIdOf, isAbout, type RuleSettings, subjectIdOf } from './rule-defaults.js';
 import { type FiringState, NO_SESSIONS, WatchedRule } from './watched-rule.js';
 
 /** Agents remembered per tenant; the one unheard of longest is forgotten, with what it made fire. */
@@ -17,6 +17,7 @@ export interface DueNotice {
   rule: RuleSettings;
   phase: Exclude<(typeof NOTICE_PHASES)[number], 'test'>;
   tenant_id: string;
+  /** Or ALL_AGENTS. */
   agent_id: string;
   session_id: string | null;
   at_ms: number;
@@ -31,8 +32,8 @@ export interface TenantRulesParts {
   /** Every rule there is. Asked at once, and at `refresh`. */
   rules(): readonly RuleSettings[];
   policyBar(agentId: string): PolicyBar | null;
-  /** In USD, the calls that ended among it, as far as prices are known. */
-  spentUsd(agentId: string): SpentUsd;
+  /** In USD, the calls that ended among it, as far as prices are known. @param agentId null: all together */
+  spentUsd(agentId: string | null): SpentUsd;
   /** What of this rule fires is other than before. */
   onChanged(ruleId: string): void;
   /** A bound was reached: an agent was forgotten, could not be watched, or is looked at later than a second after. */
@@ -47,6 +48,7 @@ const ABOUT: Record<AlertType, ReadonlySet<AlertEvent['kind']>> = {
   hitl_required: new Set(['person']),
   budget: new Set(['spend']),
   spend: new Set(['call']),
+  total_spend: new Set(['call']),
   error_rate: new Set(['call']),
   agent_silent: new Set(['call', 'step']),
 };
@@ -172,7 +174,8 @@ export class TenantRules {
     const isNews = facts.apply(event, steadyMs);
     for (const one of this.#rules.values()) {
       const { rule_id, type } = one.settings;
-      if (!ABOUT[type].has(event.kind) || !isAbout(one.settings, event.agent_id)) continue;
+      const subjectId = subjectIdOf(one.settings, event.agent_id);
+      if (!ABOUT[type].has(event.kind) || !isAbout(one.settings, subjectId)) continue;
       // The common case, ten thousand times a second: a step that changes nothing.
       if (type === 'entropy_loop' && !isNews) continue;
       if (type === 'agent_silent' && one.peek(event.agent_id) === undefined) continue;
@@ -181,7 +184,7 @@ export class TenantRules {
         if (subject === null) continue;
         one.countCall(subject, steadyMs, event.failed);
       }
-      this.#evaluate(one, event.agent_id, facts, event.at_ms, due);
+      this.#evaluate(one, subjectId, facts, event.at_ms, due);
       if (type === 'budget' && isNews) this.#parts.onChanged(rule_id);
       // An operator looked and decided: what stops the agent after that is news, whatever the cooldown.
       if (event.kind === 'reactivated') one.forget(event.agent_id);
@@ -197,7 +200,7 @@ export class TenantRules {
     const hush = rule.type === 'agent_silent' ? this.#hushOf(agentId, facts) : null;
     const steadyMs = this.#parts.clock.steadyMs();
     if (hush !== null) facts.hushedSteadyMs = steadyMs;
-    const spentUsd = () => this.#parts.spentUsd(agentId);
+    const spentUsd = () => this.#parts.spentUsd(agentIdOf(agentId));
     const reading = readCondition({
       rule,
       facts,
@@ -269,15 +272,14 @@ export class TenantRules {
   #evaluateKnown(rules: readonly WatchedRule[], nowMs: number): DueNotice[] {
     const due: DueNotice[] = [];
     for (const one of rules)
-      for (const agentId of this.#known(one)) {
-        const facts = this.#agents.peek(agentId);
-        if (facts !== undefined) this.#evaluate(one, agentId, facts, nowMs, due);
-      }
+      for (const agentId of this.#known(one))
+        this.#evaluate(one, agentId, this.#agents.peek(agentId) ?? new AgentFacts(), nowMs, due);
     return due;
   }
 
   /** The agents that the rule is about and of which something is known; of a rule about one agent nobody else is looked at. */
-  #known({ settings: { agent_id } }: WatchedRule): string[] {
+  #known({ settings: { type, agent_id } }: WatchedRule): string[] {
+    if (type === 'total_spend') return [ALL_AGENTS];
     if (agent_id === null) return [...this.#agents.entries()].map(([agentId]) => agentId);
     return this.#agents.peek(agent_id) === undefined ? [] : [agent_id];
   }

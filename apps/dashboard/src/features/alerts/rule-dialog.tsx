@@ -1,7 +1,7 @@
 /** Creates or edits a rule. The gateway's objections stand at the field. */
 import { Link } from '@tanstack/react-router';
 import { useId } from 'react';
-import { ALERT_TYPES, type AlertChannel, type AlertRule, type AlertType } from '#contracts';
+import { ALERT_TYPES, type AlertChannel, type AlertRule, type AlertType, isSpendRule } from '#contracts';
 import { api, type FieldProblems } from '../../api';
 import { useTopic } from '../../realtime';
 import { Field, Input, SelectField, Switch, UnitInput } from '../../ui';
@@ -9,6 +9,7 @@ import { DialogForm } from '../dialog-form/dialog-form';
 import { useDialogForm } from '../dialog-form/use-dialog-form';
 import { CircuitBadge } from './circuit-badge';
 import {
+  asksAgent,
   asksShare,
   asksWindow,
   draftOfRule,
@@ -93,7 +94,9 @@ export function RuleDialog({ rule, meanwhile, channels, onClose }: RuleDialogPro
           onChange={(event) => edit({ name: event.target.value })}
         />
       </Field>
-      <AgentField value={draft.agent} error={problems.agent_id} onChange={(agent) => edit({ agent })} />
+      {asksAgent(draft.type) ? (
+        <AgentField value={draft.agent} error={problems.agent_id} onChange={(agent) => edit({ agent })} />
+      ) : null}
       <div className="grid grid-cols-2 gap-3">
         {asksShare(draft.type) ? (
           <Field label={draft.type === 'budget' ? 'Share spent' : 'Share failed'} error={problems.threshold}>
@@ -104,7 +107,7 @@ export function RuleDialog({ rule, meanwhile, channels, onClose }: RuleDialogPro
             />
           </Field>
         ) : null}
-        {draft.type === 'spend' ? (
+        {isSpendRule(draft.type) ? (
           <>
             <Field label="Amount spent" error={problems.threshold_usd}>
               <UnitInput

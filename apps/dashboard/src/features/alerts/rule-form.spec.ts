@@ -1,6 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { ALERT_TYPES, type AlertRule, alertRuleBodySchema } from '#contracts';
-import { describeRule, draftOfRule, newRule, spanText, toRuleBody, toRulePatch, withType } from './rule-form';
+import {
+  describeRule,
+  draftOfRule,
+  newRule,
+  spanText,
+  subjectText,
+  toRuleBody,
+  toRulePatch,
+  withType,
+} from './rule-form';
 
 describe('the form of an alert rule', () => {
   it.each(ALERT_TYPES)('starts %s with what the gateway takes', (type) => {
@@ -87,6 +96,14 @@ describe('the form of an alert rule', () => {
       expect(toRuleBody({ ...draft, usd }).errors).toEqual({ threshold_usd: 'Above $0, up to $1,000,000.' });
     expect(toRuleBody({ ...draft, usd: '' }).errors).toEqual({ threshold_usd: 'Enter a number.' });
     expect(toRulePatch({ ...draft, usd: '2' }, body as AlertRule).body).toEqual({ threshold_usd: 2 });
+  });
+
+  it('asks a rule about all agents together for no agent', () => {
+    const typed = { ...newRule('spend', []), agent: 'bot' };
+    const { body } = toRuleBody(withType(typed, 'total_spend'));
+    expect(body).toMatchObject({ agent_id: null, threshold_usd: 10, period: 'hour' });
+    expect(subjectText(body)).toBe('all agents together');
+    expect(toRuleBody(typed).body.agent_id).toBe('bot');
   });
 
   it('says when a rule fires', () => {

@@ -5,6 +5,7 @@ import {
   type AlertType,
   BUDGET_PERIODS,
   type BudgetPeriod,
+  isSpendRule,
   RULE_PERIOD_DEFAULT,
   RULE_SECONDS_MAX,
   RULE_SECONDS_MIN,
@@ -21,6 +22,7 @@ export const TYPE_LABELS: Record<AlertType, string> = {
   hitl_required: 'Agent waits for a person',
   budget: 'Budget is running out',
   spend: 'Agent spends too much',
+  total_spend: 'All agents spend too much',
   error_rate: 'Calls are failing',
   agent_silent: 'Agent is silent',
 };
@@ -37,6 +39,8 @@ export const TYPE_HELP: Record<AlertType, string> = {
     'When an agent has spent this share of its hour, day or month, or is refused a call because the rest does not cover it.',
   spend:
     'When an agent has spent this much, as far as prices are known. It stops nothing: a budget in the agent’s policy does.',
+  total_spend:
+    'When all agents together have spent this much, as far as prices are known. It stops nothing; the page Spend says who it was.',
   error_rate: 'When this share of an agent’s calls fails, of at least ten.',
   agent_silent:
     'When an agent that used to call, or to post steps, has done neither for this long. Not while it is held, paused or stopped here.',
@@ -47,6 +51,8 @@ export const asksShare = (type: AlertType): type is keyof typeof RULE_SHARE_DEFA
   Object.hasOwn(RULE_SHARE_DEFAULT, type);
 export const asksWindow = (type: AlertType): type is keyof typeof RULE_WINDOW_S_DEFAULT =>
   Object.hasOwn(RULE_WINDOW_S_DEFAULT, type);
+
+export const asksAgent = (type: AlertType): boolean => type !== 'total_spend';
 
 /** 0..1, also where the rule leaves it open; null: its type asks for none. */
 const shareOf = ({ type, threshold }: Pick<AlertRule, 'type' | 'threshold'>): number | null =>
@@ -88,7 +94,7 @@ const USD_DEFAULT = '10';
 /** What a rule without these of its own goes by. */
 const defaultsOf = (type: AlertType): Pick<RuleDraft, 'percent' | 'usd' | 'period' | 'windowMinutes'> => ({
   percent: percentOf(shareOf({ type, threshold: null })),
-  usd: type === 'spend' ? USD_DEFAULT : '',
+  usd: isSpendRule(type) ? USD_DEFAULT : '',
   period: RULE_PERIOD_DEFAULT,
   windowMinutes: minutes(windowOf({ type, window_s: null })),
 });
@@ -159,16 +165,16 @@ export function toRuleBody(draft: RuleDraft): { body: RuleBody; errors: Record<s
   if (draft.name.trim() === '') errors.name = 'Give the rule a name.';
   const percent = asksShare(draft.type) ? number('threshold', draft.percent) : null;
   if (percent !== null && (percent < 0 || percent > 100)) errors.threshold = 'From 0 to 100.';
-  const usd = draft.type === 'spend' ? number('threshold_usd', draft.usd) : null;
+  const usd = isSpendRule(draft.type) ? number('threshold_usd', draft.usd) : null;
   if (usd !== null && (usd <= 0 || usd > RULE_USD_MAX))
     errors.threshold_usd = `Above $0, up to ${formatUsd(RULE_USD_MAX)}.`;
   const body: RuleBody = {
     name: draft.name.trim(),
     type: draft.type,
-    agent_id: draft.agent.trim() || null,
+    agent_id: asksAgent(draft.type) ? draft.agent.trim() || null : null,
     threshold: percent === null ? null : percent / 100,
     threshold_usd: usd,
-    period: draft.type === 'spend' ? draft.period : null,
+    period: isSpendRule(draft.type) ? draft.period : null,
     window_s: asksWindow(draft.type) ? secondsOf('window_s', draft.windowMinutes) : null,
     cooldown_s: secondsOf('cooldown_s', draft.cooldownMinutes) ?? 0,
     repeat_s: draft.repeatMinutes.trim() === '' ? null : secondsOf('repeat_s', draft.repeatMinutes),
@@ -210,6 +216,12 @@ export function spanText(seconds: number): string {
   return seconds < 172_800 ? `${round(seconds / 3_600)} h` : `${round(seconds / 86_400)} d`;
 }
 
+/** Of whom it speaks. */
+export const subjectText = ({ type, agent_id }: Pick<AlertRule, 'type' | 'agent_id'>): string => {
+  if (!asksAgent(type)) return 'all agents together';
+  return agent_id === null ? 'any agent' : `agent ${agent_id}`;
+};
+
 /** When it fires, as one phrase. */
 export function describeRule(
   rule: Pick<AlertRule, 'type' | 'threshold' | 'threshold_usd' | 'period' | 'window_s'>,
@@ -228,6 +240,7 @@ export function describeRule(
     case 'budget':
       return `${share} of a budget is spent`;
     case 'spend':
+    case 'total_spend':
       return `${formatUsd(rule.threshold_usd ?? 0)} are spent in ${PERIOD_LABELS[rule.period ?? RULE_PERIOD_DEFAULT]}`;
     case 'error_rate':
       return `${share} of calls fail over ${span}`;

@@ -12,7 +12,7 @@ import { EditableList } from './editable-list';
 import { MuteMenu, MuteNote } from './mute-menu';
 import { RowActions } from './row-actions';
 import { RuleDialog } from './rule-dialog';
-import { describeRule, draftOfRule, spanText } from './rule-form';
+import { describeRule, draftOfRule, spanText, subjectText } from './rule-form';
 import { RULES_KEY, useChannels, useRules } from './use-alerts';
 
 /** A rule can fire for every agent there is. */
@@ -87,7 +87,7 @@ function Rule({ rule, channels, denial, onEdit }: RuleProps) {
           <MuteNote rule={rule} />
         </h2>
         <p className="text-muted text-xs">
-          {describeRule(rule)} · {rule.agent_id ? `agent ${rule.agent_id}` : 'any agent'}
+          {describeRule(rule)} · {subjectText(rule)}
           {rule.repeat_s === null ? '' : ` · repeats every ${spanText(rule.repeat_s)}`}
           {rule.cooldown_s === 0 ? ' · no cooldown' : ` · cooldown ${spanText(rule.cooldown_s)}`}
         </p>
@@ -131,22 +131,26 @@ function Firing({ rule }: { rule: AlertRule }) {
   return (
     <Badge tone="danger" className="max-w-full">
       Firing for{' '}
-      {firing_count === 1 ? (
-        <Link
-          to="/agents/$agentId"
-          params={{ agentId: first.agent_id }}
-          title={first.agent_id}
-          className="truncate underline"
-        >
-          {first.agent_id}
-        </Link>
-      ) : (
-        plural(firing_count, 'agent')
-      )}
+      {firing_count === 1 ? <FiringLink agentId={first.agent_id} /> : plural(firing_count, 'agent')}
       <span className="-ml-1">
         , <RelativeTime atMs={firing_since_ms} short />
       </span>
     </Badge>
+  );
+}
+
+/** Whom to look at. */
+function FiringLink({ agentId }: { agentId: string | null }) {
+  if (agentId === null)
+    return (
+      <Link to="/spend" className="underline">
+        all agents together
+      </Link>
+    );
+  return (
+    <Link to="/agents/$agentId" params={{ agentId }} title={agentId} className="truncate underline">
+      <bdi>{agentId}</bdi>
+    </Link>
   );
 }
 
@@ -159,9 +163,7 @@ function FiringAgents({ rule: { firing, firing_count } }: { rule: AlertRule }) {
       {firing.slice(0, FIRING_NAMED_MAX).map(({ agent_id }, at) => (
         <Fragment key={agent_id}>
           {at > 0 ? ', ' : ''}
-          <Link to="/agents/$agentId" params={{ agentId: agent_id }} className="underline">
-            <bdi>{agent_id}</bdi>
-          </Link>
+          <FiringLink agentId={agent_id} />
         </Fragment>
       ))}
       {unnamedCount > 0 ? ` and ${formatCount(unnamedCount)} more` : ''}

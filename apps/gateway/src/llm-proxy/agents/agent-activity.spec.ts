@@ -42,7 +42,7 @@ describe('what was spent of the budgets', () => {
     activity.restore(AGENT, NOON - 7_200_000, 5_000);
     activity.end(AGENT, { ...WELL, costMicroUsd: 7, spentAtMs: clock.nowMs() });
     expect(activity.spent(AGENT).hour).toBe(1_260_007 + 550);
-    expect(activity.spentInHourAtMost(AGENT)).toBe(1_260_007 + 600);
+    expect(activity.spentLately(AGENT).hourAtMost).toBe(1_260_007 + 600);
     clock.advance(54 * 60_000);
     expect(activity.spent(AGENT).hour).toBe(1_260_007 + 10);
     expect(activity.unpriced(AGENT).hour).toBe(1);
@@ -51,6 +51,24 @@ describe('what was spent of the budgets', () => {
     expect(activity.unpriced(AGENT).hour).toBe(0);
     clock.advance(6 * 60_000);
     expect(activity.spent(AGENT).hour).toBe(0);
+  });
+
+  it('is together what all agents of the tenant spent, those among them for whom there is no room any more', () => {
+    const clock = new FakeClock(NOON);
+    const activity = new AgentActivity(clock);
+    activity.restoreTogether('default', NOON - DAY_MS, 5_000);
+    for (let agent = 0; agent <= 20_000; agent += 1)
+      activity.end(agentScope('default', `bot-${agent}`), { ...WELL, costMicroUsd: 1 });
+    activity.end(agentScope('other', 'bot'), { ...WELL, costMicroUsd: 700 });
+    expect(activity.hasForgotten).toBe(true);
+    expect(activity.spentTogether('default')).toEqual({
+      hour: 20_001,
+      day: 20_001,
+      month: 25_001,
+      hourAtMost: 20_001,
+    });
+    expect(activity.spentTogether('other').month).toBe(700);
+    expect(activity.spentTogether('nobody').month).toBe(0);
   });
 
   it('is as much as it was once a clock that was ahead for a while is set back', () => {

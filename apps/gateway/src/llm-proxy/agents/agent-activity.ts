@@ -62,9 +62,19 @@ export interface EndedCall {
 
 const NOTHING_SPENT = new SpentLately();
 
+/** `hourAtMost`: were all that a start brought back of the clock hour before spent at its end. */
+type SpentAtMost = BySpan & { hourAtMost: number };
+
+const atMost = (spent: SpentLately, nowMs: number): SpentAtMost => ({
+  ...spent.costMicroUsd(nowMs),
+  hourAtMost: spent.inHourAtMost(nowMs),
+});
+
 export class AgentActivity {
   readonly #clock: Clock;
   readonly #agents: FairLru<AgentScope, Activity>;
+  /** All agents of a tenant, forgotten ones among them. */
+  readonly #byTenant = new Map<string, SpentLately>();
   #hasForgotten = false;
   #latestMs = Number.NEGATIVE_INFINITY;
 
@@ -102,7 +112,9 @@ export class AgentActivity {
       bucket.refusals += 1;
       activity.latestRefusal = { ...refusal, at_ms: nowMs };
     }
-    if (costMicroUsd !== 0) activity.spent.add(nowMs, spentAtMs, costMicroUsd);
+    if (costMicroUsd === 0) return;
+    activity.spent.add(nowMs, spentAtMs, costMicroUsd);
+    this.#together(tenantIdOf(scope)).add(nowMs, spentAtMs, costMicroUsd);
   }
 
   /** An agent may have spent more than is known here, since there was no room for all of them. */
@@ -113,6 +125,11 @@ export class AgentActivity {
   /** Brings back what is stored of one hour, as far as it is more than is known. */
   restore(scope: AgentScope, hourMs: number, costMicroUsd: number, unpricedCount = 0): void {
     this.#of(scope).spent.restore(hourMs, costMicroUsd, unpricedCount);
+  }
+
+  /** The same of all agents of the tenant together. */
+  restoreTogether(tenantId: string, hourMs: number, costMicroUsd: number): void {
+    this.#together(tenantId).restore(hourMs, costMicroUsd, 0);
   }
 
   view(scope: AgentScope): ActivityView {
@@ -151,10 +168,14 @@ export class AgentActivity {
     return this.#spentBy(scope).costMicroUsd(nowMs);
   }
 
-  /** Micro-USD, were all that a start brought back of the clock hour before spent at its end. */
-  spentInHourAtMost(scope: AgentScope): number {
-    const nowMs = this.#nowMs();
-    return this.#spentBy(scope).inHourAtMost(nowMs);
+  /** Micro-USD. */
+  spentLately(scope: AgentScope): SpentAtMost {
+    return atMost(this.#spentBy(scope), this.#nowMs());
+  }
+
+  /** Micro-USD, by all agents of the tenant, those among them that are forgotten. */
+  spentTogether(tenantId: string): SpentAtMost {
+    return atMost(this.#together(tenantId), this.#nowMs());
   }
 
   /** Calls of unknown cost. */
@@ -190,6 +211,15 @@ export class AgentActivity {
     for (const [scope] of this.#agents.entries(tenantId)) yield splitAgentScope(scope).agentId;
   }
 
+  #together(tenantId: string): SpentLately {
+    let spent = this.#byTenant.get(tenantId);
+    if (spent === undefined) {
+      spent = new SpentLately();
+      this.#byTenant.set(tenantId, spent);
+    }
+    return spent;
+  }
+
   #spentBy(scope: AgentScope): SpentLately {
     return this.#agents.peek(tenantIdOf(scope), scope)?.spent ?? NOTHING_SPENT;
   }
@@ -208,6 +238,7 @@ export class AgentActivity {
       for (const bucket of buckets) bucket.at = Math.min(bucket.at, bucketNow);
       spent.setBackTo(nowMs);
     }
+    for (const spent of this.#byTenant.values()) spent.setBackTo(nowMs);
   }
 
   #of(scope: AgentScope): Activity {

@@ -57,7 +57,9 @@ export class AgentBudgets {
     const { agents, store, limits } = this.#parts;
     const limited = new Map<AgentScope, AgentSpend[]>();
     this.#knownFromMs = this.#budgetsFromMs();
-    for (const spend of await store.spendByAgent(this.#knownFromMs)) {
+    const spends = await store.spendByAgent(this.#knownFromMs);
+    this.#restoreTogether(spends);
+    for (const spend of spends) {
       const scope = agentScope(spend.tenant_id, spend.agent_id);
       const known = limited.get(scope);
       if (known !== undefined) known.push(spend);
@@ -77,6 +79,17 @@ export class AgentBudgets {
   #budgetsFromMs(): number {
     const nowMs = this.#parts.clock.nowMs();
     return Math.min(monthStartMs(nowMs), nowMs - HOUR_MS);
+  }
+
+  #restoreTogether(spends: readonly AgentSpend[]): void {
+    const hours = new Map<string, AgentSpend>();
+    for (const spend of spends) {
+      const key = `${spend.hour_ms} ${spend.tenant_id}`;
+      const cost_usd = (hours.get(key)?.cost_usd ?? 0) + spend.cost_usd;
+      hours.set(key, { ...spend, cost_usd });
+    }
+    for (const { tenant_id, hour_ms, cost_usd } of hours.values())
+      this.#parts.activity.restoreTogether(tenant_id, hour_ms, Math.round(cost_usd * 1e6));
   }
 
   #restore(
