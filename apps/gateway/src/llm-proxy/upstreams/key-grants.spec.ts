@@ -24,6 +24,16 @@ describe('grantsKey', () => {
     expect(grantsKey('gemini', 'POST', '/v1beta/models/gemini-3:generateContent')).toBe(false);
   });
 
+  it.each(['/batch', '//Batch/', '/batch/v1beta', '/%62atch/generativelanguage/v1beta'])(
+    'knows %s of Gemini, which may bring any requests in one',
+    (path) => expect(grantsKey('gemini', 'POST', path)).toBe(true),
+  );
+
+  it.each(['/v1beta/batches/b1:cancel', '/v1beta/models/g:batchEmbedContents', '/v1beta/batch'])(
+    'lets POST %s of Gemini pass',
+    (path) => expect(grantsKey('gemini', 'POST', path)).toBe(false),
+  );
+
   it.each([
     '/chat/completions',
     '/responses',

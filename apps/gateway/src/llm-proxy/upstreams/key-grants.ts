@@ -1,8 +1,10 @@
 /**
  * Requests for a vendor's short-lived key, or for a conversation that then goes on between the agent and the vendor alone
- * (WebRTC). Whoever has one goes around every guard and budget, on the gateway's account.
+ * (WebRTC); and Google's `/batch`, whose parts are whole requests, those for keys among them. Whoever has one goes around every
+ * guard and budget, on the gateway's account.
  *
- * Sources: the paths of the vendors' own SDKs (`realtime`, `chatkit`, `authTokens`) and OpenAI's administration API.
+ * Sources: the paths of the vendors' own SDKs (`realtime`, `chatkit`, `authTokens`), OpenAI's administration API, and `batchPath` of
+ * Google's discovery documents.
  */
 import type { UpstreamKind } from '#contracts';
 import { routedPath } from '#domain/llm-dialects';
@@ -10,7 +12,7 @@ import { routedPath } from '#domain/llm-dialects';
 const GRANTS: Readonly<Record<UpstreamKind, RegExp | null>> = {
   openai:
     /\/(?:realtime\/(?:client_secrets|sessions|transcription_sessions|calls)|chatkit\/sessions|organization\/admin_api_keys|organization\/projects\/[^/]+\/service_accounts)$/,
-  gemini: /\/auth_?tokens$/,
+  gemini: /\/auth_?tokens$|^\/batch(?:\/|$)/,
   anthropic: null,
 };
 
