@@ -89,6 +89,16 @@ describe('a request', () => {
     expect(seen).toEqual([]);
   });
 
+  test.each(['x-http-method-override', 'X-HTTP-Method', 'x-method-override'])(
+    'that names another method in %s is refused: the guards go by its own',
+    async (name) => {
+      const refusal = await exchange(`GET /proxy/openai/v1/chat/completions\r\n${name}: POST`);
+      expect(refusal).toMatch(/^HTTP\/1\.1 400/);
+      expect(refusal).toContain('x-http-method-override');
+      expect(seen).toEqual([]);
+    },
+  );
+
   test('for a tunnel is told that there is none, and what to do instead', async () => {
     const refusal = await exchange('CONNECT api.openai.com:443');
     expect(refusal).toMatch(/^HTTP\/1\.1 400 This is no forward proxy/);

@@ -44,6 +44,7 @@ export const identifyStep = ({ authenticate, agentFor, upstreams }: IdentifyPart
       return WEBSOCKET;
     }
     if (call.incoming.method === 'TRACE') return TRACE;
+    if (METHOD_OVERRIDES.some((name) => headers[name] !== undefined)) return METHOD_OVERRIDE;
     if (isPreflight(call.incoming)) return PREFLIGHT;
     const ownKey = text(headers[HEADERS.agentKey]);
     const keyInHeader = ownKey ?? vendorKey(headers);
@@ -92,6 +93,9 @@ const isEmbedding = (headers: IncomingHttpHeaders): boolean =>
 const isPreflight = ({ method, headers }: IncomingMessage): boolean =>
   method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
 
+/** Google's APIs and many frameworks take the method from there; the guards do not. */
+const METHOD_OVERRIDES = ['x-http-method-override', 'x-http-method', 'x-method-override'];
+
 const keysOf = ({ incoming, target }: ProxyCall): string[] => carriedKeys(incoming.rawHeaders, target.query);
 
 /** Without `x-observatory-key`, the agent key stands where the vendor's SDK puts its own. */
@@ -117,6 +121,10 @@ const WEBSOCKET = refused('websocket_refused');
 const TRACE = refused(
   'invalid_request',
   "The proxy passes no TRACE on: the answer is the request as it arrived, with the gateway's key in it.",
+);
+const METHOD_OVERRIDE = refused(
+  'invalid_request',
+  'Send the request by the method that it means: the proxy passes no x-http-method-override on.',
 );
 const KEY_GRANT = refused(
   'forbidden',
