@@ -10,6 +10,8 @@ describe('grantsKey', () => {
     '/chatkit/sessions',
     '/organization/admin_api_keys',
     '/organization/projects/proj_1/service_accounts',
+    '/organization/projects/proj_1/service_accounts/sa_1/api_keys',
+    '/organization/invites',
     '/v1/realtime/client_secrets/',
     '//realtime//client_secrets',
     '/Realtime/client%5Fsecrets',
@@ -18,6 +20,15 @@ describe('grantsKey', () => {
     expect(grantsKey('openai', 'POST', path)).toBe(true);
     expect(grantsKey('openai', 'GET', path)).toBe(false);
   });
+
+  it.each(['invites', 'service_accounts', 'federation_rules', 'api_keys/apikey_1'])(
+    'knows POST /v1/organizations/%s of Anthropic',
+    (path) => {
+      expect(grantsKey('anthropic', 'POST', `/v1/organizations/${path}`)).toBe(true);
+      expect(grantsKey('anthropic', 'GET', `/v1/organizations/${path}`)).toBe(false);
+      expect(grantsKey('anthropic', 'POST', '/v1/messages')).toBe(false);
+    },
+  );
 
   it('knows those of Gemini', () => {
     expect(grantsKey('gemini', 'POST', '/v1alpha/auth_tokens')).toBe(true);

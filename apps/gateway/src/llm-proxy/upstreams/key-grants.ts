@@ -3,22 +3,21 @@
  * (WebRTC); and Google's `/batch`, whose parts are whole requests, those for keys among them. Whoever has one goes around every
  * guard and budget, on the gateway's account.
  *
- * Sources: the paths of the vendors' own SDKs (`realtime`, `chatkit`, `authTokens`), OpenAI's administration API, and `batchPath` of
+ * Sources: the paths of the vendors' own SDKs (`realtime`, `chatkit`, `authTokens`), the administration APIs of OpenAI and
+ * Anthropic (of which any change is refused: members, invitations, service accounts and rules are other ways to a key), and `batchPath` of
  * Google's discovery documents.
  */
 import type { UpstreamKind } from '#contracts';
 import { routedPath } from '#domain/llm-dialects';
 
-const GRANTS: Readonly<Record<UpstreamKind, RegExp | null>> = {
+const GRANTS: Readonly<Record<UpstreamKind, RegExp>> = {
   openai:
-    /\/(?:realtime\/(?:client_secrets|sessions|transcription_sessions|calls)|chatkit\/sessions|organization\/admin_api_keys|organization\/projects\/[^/]+\/service_accounts)$/,
+    /\/(?:realtime\/(?:client_secrets|sessions|transcription_sessions|calls)|chatkit\/sessions|organization\/.+)$/,
   gemini: /\/auth_?tokens$|^\/batch(?:\/|$)/,
-  anthropic: null,
+  anthropic: /\/organizations\//,
 };
 
 /** @param path below the upstream's base, as it came */
 export function grantsKey(kind: UpstreamKind, method: string, path: string): boolean {
-  const pattern = GRANTS[kind];
-  if (pattern === null || method !== 'POST') return false;
-  return pattern.test(routedPath(path).toLowerCase());
+  return method === 'POST' && GRANTS[kind].test(routedPath(path).toLowerCase());
 }
