@@ -39,6 +39,16 @@ describe('the database file', () => {
     expect(statSync(settings().path).mode & 0o777).toBe(0o600);
   });
 
+  it("makes a log private that lies there already, so that it reads nobody else's", () => {
+    openWriterConnection(settings()).close();
+    const log = `${settings().path}-wal`;
+    writeFileSync(log, 'not empty');
+    chmodSync(log, 0o666);
+    const { close } = openWriterConnection(settings());
+    expect(statSync(log).mode & 0o777).toBe(0o600);
+    close();
+  });
+
   it('takes one writer at a time, and the next one as soon as that has gone', () => {
     const first = openWriterConnection(settings());
     expect(() => openWriterConnection(settings())).toThrow(/o\.db: another Observatory process is using it/);

@@ -59,6 +59,7 @@ export function openWriterConnection(
     const lockPath = `${realPath}.lock`;
     const hold = holdExclusively(lockPath);
     try {
+      makeLogsPrivate(realPath);
       const database = new SQLite(path, { timeout: FOREIGN_LOCK_WAIT_MS });
       try {
         prepareWriter(database, settings, onEvent);
@@ -187,6 +188,17 @@ function holdExclusively(lockPath: string): Database {
 function createPrivately(path: string): void {
   closeSync(openSync(path, 'a', FILE_MODE));
   chmodSync(path, FILE_MODE);
+}
+
+/**
+ * What lies there as a log SQLite takes for pages of the database, whoever wrote it: in a folder that others may write to, an operator
+ * of their own making. Theirs cannot be made private, and is not read.
+ */
+function makeLogsPrivate(path: string): void {
+  for (const name of ['-wal', '-shm', '-journal']) {
+    const log = path + name;
+    if (statSync(log, { throwIfNoEntry: false }) !== undefined) chmodSync(log, FILE_MODE);
+  }
 }
 
 /** Null where there is none. */
