@@ -9,6 +9,7 @@ export * from './clock.js';
 export * from './config-error.js';
 export * from './connection-failure.js';
 export * from './deferred.js';
+export * from './duplicate-key.js';
 export * from './duration.js';
 export * from './embedded-ipv4.js';
 export * from './exact-json.js';

@@ -13,7 +13,7 @@ import {
   ObservatoryError,
   type RejectedAnswer,
 } from '#contracts';
-import type { JsonBounds } from '#kernel';
+import { findDuplicateKey, type JsonBounds } from '#kernel';
 import { AGENT_KEY_WANTED } from '../auth/authenticator.js';
 import type { FairShare } from '../fair-share.js';
 import type { LaneRoute } from '../fast-lane/lane-connection.js';
@@ -24,7 +24,7 @@ import { type AnswerError, type RawRoute, sendJson } from '../raw-routes.js';
 import { answersText, answerText, asciiText } from './answer-text.js';
 import { requireBatchSize } from './batch-size.js';
 import { type BodyLimits, noRoom, readBody, type TakeBytes } from './body-reader.js';
-import { findDuplicateKey } from './duplicate-key.js';
+
 import type { IngestEvents } from './ingest-events.js';
 import type { IngestRate } from './ingest-rate.js';
 import { parseJsonText } from './json-text.js';

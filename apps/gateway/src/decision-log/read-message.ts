@@ -10,8 +10,8 @@ import {
   plainnessOf,
   type RefusedLog,
 } from '#domain/decision-log';
-import { mayBeRounded, parseJsonExactly } from '#kernel';
-import { findDuplicateKey } from './duplicate-key.js';
+import { findDuplicateKey, mayBeRounded, parseJsonExactly } from '#kernel';
+
 import { parseJsonText } from './json-text.js';
 
 /**

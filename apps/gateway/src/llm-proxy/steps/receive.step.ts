@@ -6,8 +6,15 @@ import type { IncomingMessage } from 'node:http';
 import { ADDRESSABLE_ID, HEADERS, LIMITS, ObservatoryError, sessionKey } from '#contracts';
 import { textOfHeader } from '#domain/auth';
 import { DIALECT_LIMITS, dialectFor, readUnreadRequest } from '#domain/llm-dialects';
-import { BytePieces, leaveNow, parseJsonBytes, parseJsonExactly, passedBound, withoutMark } from '#kernel';
-import { findDuplicateKey } from '../../decision-log/duplicate-key.js';
+import {
+  BytePieces,
+  duplicateKeyOf,
+  leaveNow,
+  parseJsonBytes,
+  parseJsonExactly,
+  passedBound,
+  withoutMark,
+} from '#kernel';
 import type { FairShare } from '../../fair-share.js';
 import { requireWithin } from '../../json-bounds.js';
 import type { RetryClaims } from '../calls/retry-claims.js';
@@ -96,7 +103,7 @@ function parseObject(bytes: Buffer): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new ObservatoryError('invalid_json', 'The body is not a JSON object.');
   // The last counts for us; which one for the upstream, nobody knows.
-  const duplicate = findDuplicateKey(bytes.toString('utf8'));
+  const duplicate = duplicateKeyOf(bytes, value);
   if (duplicate !== null)
     throw new ObservatoryError('invalid_json', `duplicate key: ${JSON.stringify(duplicate.slice(0, 80))}`);
   return value;

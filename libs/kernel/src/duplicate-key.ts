@@ -1,4 +1,6 @@
-import { unitAt } from '#kernel';
+import { withoutMark } from './json-bytes.js';
+import { countPunctuation } from './json-punctuation.js';
+import { unitAt } from './unit-at.js';
 
 /**
  * Finds an object that names one key twice. JSON.parse keeps the last and says nothing; for a record that
@@ -60,4 +62,41 @@ function endOfString(text: string, start: number): number {
     while (text.charCodeAt(end - 1 - backslashes) === 0x5c) backslashes += 1;
     if (backslashes % 2 === 0) return end + 1;
   }
+}
+
+/**
+ * The same for who has the value already, at a fraction of the cost: what names a key twice has a colon more than its value
+ * accounts for. Only where the counts differ, or a colon may be written as an escape, are the keys told apart.
+ *
+ * @param json that JSON.parse accepted
+ * @param value what it made of it
+ */
+export function duplicateKeyOf(json: Buffer, value: unknown): string | null {
+  const isSure = countPunctuation(json).members === countColons(value) && !json.includes(ESCAPED_COLON);
+  return isSure ? null : findDuplicateKey(withoutMark(json).toString('utf8'));
+}
+
+/** `\\u003a`, in either case; a few other characters begin alike. */
+const ESCAPED_COLON = '\\u003';
+
+/** That stand behind names, and in names and texts. */
+function countColons(root: unknown): number {
+  const open: unknown[] = [root];
+  let count = 0;
+  for (let value = open.pop(); value !== undefined; value = open.pop()) {
+    if (typeof value === 'string') count += colonsIn(value);
+    else if (Array.isArray(value)) for (const element of value) open.push(element);
+    else if (typeof value === 'object' && value !== null)
+      for (const key of Object.keys(value)) {
+        count += 1 + colonsIn(key);
+        open.push((value as Record<string, unknown>)[key]);
+      }
+  }
+  return count;
+}
+
+function colonsIn(text: string): number {
+  let count = 0;
+  for (let at = text.indexOf(':'); at >= 0; at = text.indexOf(':', at + 1)) count += 1;
+  return count;
 }
