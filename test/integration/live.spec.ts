@@ -226,6 +226,23 @@ describe('a topic', () => {
     ]);
   });
 
+  test('tells whoever has a session open of each of its alerts, as a page that opens it then has them', async () => {
+    const topic = 'session:open-loops';
+    const socket = operator();
+    await gateway.ingest(step('open-loops'));
+    await subscribe(socket, topic);
+    const told: any[] = [];
+    socket.on('frame', ({ events }: Frame<any>) =>
+      told.push(...events.map(({ payload }) => payload).filter(({ kind }) => kind === 'alert')),
+    );
+    await loop('open-loops');
+    await gateway.ingest(step('open-loops'));
+    await expect.poll(() => told.at(-1)).toMatchObject({ alert: { alert_count: 3 } });
+    const ack = await subscribe(operator(), topic);
+    if (ack.status !== 'ok' || ack.kind === 'deltas') throw new Error('no snapshot');
+    expect(told.at(-1).alert).toEqual(ack.snapshot.alert);
+  });
+
   test('opens a session on the window that its score is of: steps that are held come in once they are released', async () => {
     const ingest = (intent: string) => gateway.ingest(step('window', { cognition: { intent } }));
     const opened = async () => {

@@ -2,9 +2,11 @@
 import {
   type DecisionStore,
   type EntropyAlertEvent,
+  type LiveAudience,
   type LivePublisher,
   type NodeState,
   type SessionKey,
+  sessionTopic,
   splitSessionKey,
   TOPICS,
   tenantIdOf,
@@ -16,7 +18,7 @@ import type { TopologyFeed } from './topology-feed.js';
 
 export class EntropyFeed implements EntropyPublisher {
   constructor(
-    private readonly live: LivePublisher,
+    private readonly live: LivePublisher & LiveAudience,
     private readonly store: DecisionStore,
     private readonly topology: TopologyFeed,
     private readonly board: AlertBoard,
@@ -28,7 +30,17 @@ export class EntropyFeed implements EntropyPublisher {
     this.board.raise(key, event);
     this.live.publish(tenantId, TOPICS.entropyAlerts, event);
     this.events.alertRaised(event);
-    this.store.appendAlert(tenantId, event).catch((error) => this.events.storeFailed('alert', error));
+    this.store
+      .appendAlert(tenantId, event)
+      .then(() => this.#tellOpenSession(tenantId, event.session_id))
+      .catch((error) => this.events.storeFailed('alert', error));
+  }
+
+  /** As the store counts them: the board forgets those of a loop that is over, and a snapshot doesn't. */
+  async #tellOpenSession(tenantId: string, sessionId: string): Promise<void> {
+    if (!this.live.isSessionWatched(tenantId, sessionId)) return;
+    const alert = await this.store.alertGroup(tenantId, sessionId);
+    if (alert !== null) this.live.publish(tenantId, sessionTopic(sessionId), { kind: 'alert', alert });
   }
 
   publishNodeState(key: SessionKey, agentId: string, state: NodeState): void {
