@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildDecisionLog } from '#testing';
 import { type RunningGateway, startGateway } from '../integration/start-gateway.js';
 import { gateway, startOneGateway, upstream, upstreamsAt } from '../integration/start-one-gateway.js';
-import { checkPage, SIZES, type Size, THEMES, type Theme } from './check-page.js';
+import { checkPage, checkThemes, SIZES, type Size, THEMES, type Theme } from './check-page.js';
 import { LOOPING_AGENT, sendCrowd } from './crowd.js';
 import { guardEnvironment, REWORDING_SESSION, sendGuardedTraffic } from './guarded-traffic.js';
 import { browser, launchOneBrowser } from './launch-one-browser.js';
@@ -175,44 +175,43 @@ async function open(theme: Theme, size: Size): Promise<BrowserContext> {
   });
 }
 
-describe.each(THEMES)('%s', (theme) => {
-  describe.each(['desktop', 'phone'] as const)('on a %s', (size) => {
-    test('every view is whole and accessible', async () => {
-      const context = await open(theme, size);
-      const page = await context.newPage();
-      const errors: string[] = [];
-      page.on('pageerror', (error) => errors.push(error.message));
-      await page.goto(`${gateway.url}/login`);
-      await page.getByTestId('login-submit').waitFor();
-      await checkPage(page, `login-${theme}-${size}`);
-      await logIn(page, gateway, 'ana');
-      for (const [name, [path, mark]] of Object.entries(VIEWS)) {
-        await page.goto(gateway.url + path);
-        await page.locator(mark).first().waitFor({ timeout: SETTLE_MS });
-        await checkPage(page, `${name}-${theme}-${size}`);
-      }
-      for (const [name, [view, row, mark]] of Object.entries(OPENED)) {
-        const [path, listed] = VIEWS[view];
-        await page.goto(gateway.url + path);
-        await page.locator(listed).first().waitFor({ timeout: SETTLE_MS });
-        if ((await page.locator(row).count()) === 0) continue;
-        await page.locator(row).first().click();
-        await page.locator(mark).first().waitFor({ timeout: SETTLE_MS });
-        await checkPage(page, `${name}-${theme}-${size}`);
-      }
-      expect(errors).toEqual([]);
-      await context.close();
-    });
+describe.each(['desktop', 'phone'] as const)('on a %s', (size) => {
+  test('every view is whole and accessible', async () => {
+    const context = await open('light', size);
+    const page = await context.newPage();
+    const errors: string[] = [];
+    page.on('pageerror', (error) => errors.push(error.message));
+    await page.goto(`${gateway.url}/login`);
+    await page.getByTestId('login-submit').waitFor();
+    await checkThemes(page, 'login', size);
+    await logIn(page, gateway, 'ana');
+    for (const [name, [path, mark]] of Object.entries(VIEWS)) {
+      await page.goto(gateway.url + path);
+      await page.locator(mark).first().waitFor({ timeout: SETTLE_MS });
+      await checkThemes(page, name, size);
+    }
+    for (const [name, [view, row, mark]] of Object.entries(OPENED)) {
+      const [path, listed] = VIEWS[view];
+      await page.goto(gateway.url + path);
+      await page.locator(listed).first().waitFor({ timeout: SETTLE_MS });
+      if ((await page.locator(row).count()) === 0) continue;
+      await page.locator(row).first().click();
+      await page.locator(mark).first().waitFor({ timeout: SETTLE_MS });
+      await checkThemes(page, name, size);
+    }
+    expect(errors).toEqual([]);
+    await context.close();
+  });
 
-    test('the empty state shows a working line, and gives way by itself', async () => {
-      const context = await open(theme, size);
-      const page = await context.newPage();
-      const fresh = theme === 'light' && size === 'desktop' ? empty : await startEmptyGateway();
-      await logIn(page, fresh, 'ana');
-      await page.getByTestId('onboarding-curl').waitFor({ timeout: SETTLE_MS });
-      expect(await page.getByTestId('onboarding-curl').innerText()).toContain(fresh.agentKey);
-      // An arrow says that lines go on; the room for the button beside the first is no line.
-      const [arrows, hiddenPx] = await page.evaluate<[number, number]>(`(() => {
+  test('the empty state shows a working line, and gives way by itself', async () => {
+    const context = await open('light', size);
+    const page = await context.newPage();
+    const fresh = size === 'desktop' ? empty : await startEmptyGateway();
+    await logIn(page, fresh, 'ana');
+    await page.getByTestId('onboarding-curl').waitFor({ timeout: SETTLE_MS });
+    expect(await page.getByTestId('onboarding-curl').innerText()).toContain(fresh.agentKey);
+    // An arrow says that lines go on; the room for the button beside the first is no line.
+    const [arrows, hiddenPx] = await page.evaluate<[number, number]>(`(() => {
         const code = document.querySelector('[data-testid=onboarding-curl]');
         const range = document.createRange();
         range.selectNodeContents(code);
@@ -220,26 +219,25 @@ describe.each(THEMES)('%s', (theme) => {
         const rights = [...range.getClientRects()].map(({ right }) => right);
         return [document.querySelectorAll('[data-testid=hides-more]').length, Math.max(...rights) - box.right];
       })()`);
-      expect(arrows > 0, `an arrow over ${hiddenPx} px`).toBe(hiddenPx > 0);
-      if (size === 'desktop') expect(arrows).toBe(0);
-      await checkPage(page, `empty-${theme}-${size}`);
-      await page.getByText('Change one base URL').click();
-      await page.getByText('Observatory holds it').click();
-      expect(await page.getByTestId('proxy-snippet-environment').innerText()).toContain(
-        `export OPENAI_API_KEY="${fresh.agentKey}"`,
-      );
-      await checkPage(page, `empty-proxy-${theme}-${size}`);
-      for (const [name, [path, mark]] of Object.entries(EMPTY_VIEWS)) {
-        await page.goto(fresh.url + path);
-        await page.locator(mark).first().waitFor({ timeout: SETTLE_MS });
-        await checkPage(page, `${name}-${theme}-${size}`);
-      }
-      await page.goto(fresh.url);
-      await page.getByTestId('send-sample').click();
-      await page.getByTestId('alert-row').first().waitFor({ timeout: SETTLE_MS });
-      await context.close();
-      if (fresh !== empty) await fresh.stop();
-    });
+    expect(arrows > 0, `an arrow over ${hiddenPx} px`).toBe(hiddenPx > 0);
+    if (size === 'desktop') expect(arrows).toBe(0);
+    await checkThemes(page, 'empty', size);
+    await page.getByText('Change one base URL').click();
+    await page.getByText('Observatory holds it').click();
+    expect(await page.getByTestId('proxy-snippet-environment').innerText()).toContain(
+      `export OPENAI_API_KEY="${fresh.agentKey}"`,
+    );
+    await checkThemes(page, 'empty-proxy', size);
+    for (const [name, [path, mark]] of Object.entries(EMPTY_VIEWS)) {
+      await page.goto(fresh.url + path);
+      await page.locator(mark).first().waitFor({ timeout: SETTLE_MS });
+      await checkThemes(page, name, size);
+    }
+    await page.goto(fresh.url);
+    await page.getByTestId('send-sample').click();
+    await page.getByTestId('alert-row').first().waitFor({ timeout: SETTLE_MS });
+    await context.close();
+    if (fresh !== empty) await fresh.stop();
   });
 });
 
