@@ -17,6 +17,9 @@ const ALONE = '*.alone.spec.ts';
 const ofUnits = (files: string): string[] => [`{libs,apps,scripts}/**/${files}`];
 const never = ['**/node_modules/**', '**/dist/**', '**/.cache/**', '**/data/**'];
 
+/** One process for many files loads the code once; what a file has left running ends with it all the same. */
+const together = { isolate: false, setupFiles: ['test/integration/around-each-file.ts'] };
+
 export default defineConfig({
   resolve: { conditions: conditionsOf(defaultClientConditions) },
   ssr: { resolve: { conditions: conditionsOf(defaultServerConditions) } },
@@ -54,6 +57,7 @@ export default defineConfig({
           name: 'integration',
           include: ['test/integration/**/*.spec.ts'],
           exclude: never,
+          ...together,
           testTimeout: 120_000,
           hookTimeout: 120_000,
         },
@@ -64,6 +68,7 @@ export default defineConfig({
           name: 'e2e',
           include: ['test/e2e/**/*.spec.ts'],
           exclude: never,
+          ...together,
           expect: { poll: { timeout: 30_000 } },
           testTimeout: 240_000,
           hookTimeout: 180_000,
