@@ -102,17 +102,22 @@ describe('a request', () => {
   test.each([
     '{"model":"a","model":"b","messages":[]}',
     '{"model":"a","messages":[{"role":"user","content":"one","c\\u006fntent":"two"}]}',
-  ])('that says something twice is refused: whom would the upstream believe? %s', async (body) => {
-    seen.length = 0;
-    const response = await fetch(`${gateway.url}/proxy/openai/v1/chat/completions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${AGENT_KEY}`, 'content-type': 'application/json' },
-      body,
-    });
-    expect(response.status).toBe(400);
-    expect(await response.json()).toMatchObject({ error: { code: 'invalid_json' } });
-    expect(seen).toEqual([]);
-  });
+    '{"model":"a","messages":[],"Messages":[{"role":"user","content":"one"}]}',
+    '{"model":"a","messages":[{"role":"user","content":"one","Content":"two"}]}',
+  ])(
+    'that says something twice, or in letters of another case, is refused: what would the upstream believe? %s',
+    async (body) => {
+      seen.length = 0;
+      const response = await fetch(`${gateway.url}/proxy/openai/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${AGENT_KEY}`, 'content-type': 'application/json' },
+        body,
+      });
+      expect(response.status).toBe(400);
+      expect(await response.json()).toMatchObject({ error: { code: 'invalid_json' } });
+      expect(seen).toEqual([]);
+    },
+  );
 
   test('for a tunnel is told that there is none, and what to do instead', async () => {
     const refusal = await exchange('CONNECT api.openai.com:443');

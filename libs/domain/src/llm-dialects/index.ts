@@ -15,6 +15,7 @@ export { deletedAnswerId, fetchedAnswerId } from './kept-answer.js';
 export { mediaExcessBytes } from './media-excess.js';
 export { writtenAction } from './observation.js';
 export { questionIn } from './opening.js';
+export { nameInOtherCase } from './other-case.js';
 export { isOutputCall } from './output-tool.js';
 export { routedPath } from './path-match.js';
 export { readsRemoteContent } from './remote-content.js';

@@ -5,7 +5,7 @@
 import type { IncomingMessage } from 'node:http';
 import { ADDRESSABLE_ID, HEADERS, LIMITS, ObservatoryError, sessionKey } from '#contracts';
 import { textOfHeader } from '#domain/auth';
-import { DIALECT_LIMITS, dialectFor, readUnreadRequest } from '#domain/llm-dialects';
+import { DIALECT_LIMITS, dialectFor, nameInOtherCase, readUnreadRequest } from '#domain/llm-dialects';
 import {
   BytePieces,
   duplicateKeyOf,
@@ -106,6 +106,12 @@ function parseObject(bytes: Buffer): unknown {
   const duplicate = duplicateKeyOf(bytes, value);
   if (duplicate !== null)
     throw new ObservatoryError('invalid_json', `duplicate key: ${JSON.stringify(duplicate.slice(0, 80))}`);
+  const name = nameInOtherCase(value as Record<string, unknown>);
+  if (name !== null)
+    throw new ObservatoryError(
+      'invalid_json',
+      `${name}: this API has no such name; write "${name.toLowerCase()}".`,
+    );
   return value;
 }
 
