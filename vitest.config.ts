@@ -55,6 +55,9 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'integration',
+          // After the others: these wait most of the time, and more of them can at once.
+          sequence: { groupOrder: 1 },
+          maxWorkers: availableParallelism() * 2,
           include: ['test/integration/**/*.spec.ts'],
           exclude: never,
           ...together,

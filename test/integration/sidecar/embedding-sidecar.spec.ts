@@ -599,7 +599,10 @@ describe('the end', () => {
     sidecar.process.kill('SIGSTOP');
     calls.push(ask(200));
     sidecar.process.kill('SIGKILL');
-    expect([...new Set(await Promise.all(calls))].sort()).toEqual(['answered', 'unavailable']);
+    // On a slow one some of them find its queue full, and are told at once.
+    const ends = new Set(await Promise.all(calls));
+    ends.delete('busy');
+    expect([...ends].sort()).toEqual(['answered', 'unavailable']);
     await expect(client.embed('hello there', patient)).rejects.toMatchObject({ reason: 'unavailable' });
   });
 });

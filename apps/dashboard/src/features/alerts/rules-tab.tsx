@@ -131,7 +131,11 @@ function Firing({ rule }: { rule: AlertRule }) {
   return (
     <Badge tone="danger" className="max-w-full">
       Firing for{' '}
-      {firing_count === 1 ? <FiringLink agentId={first.agent_id} /> : plural(firing_count, 'agent')}
+      {firing_count === 1 ? (
+        <FiringLink agentId={first.agent_id} className="block truncate" />
+      ) : (
+        plural(firing_count, 'agent')
+      )}
       <span className="-ml-1">
         , <RelativeTime atMs={firing_since_ms} short />
       </span>
@@ -140,7 +144,7 @@ function Firing({ rule }: { rule: AlertRule }) {
 }
 
 /** Whom to look at. */
-function FiringLink({ agentId }: { agentId: string | null }) {
+function FiringLink({ agentId, className }: { agentId: string | null; className?: string }) {
   if (agentId === null)
     return (
       <Link to="/spend" className="underline">
@@ -148,8 +152,8 @@ function FiringLink({ agentId }: { agentId: string | null }) {
       </Link>
     );
   return (
-    <Link to="/agents/$agentId" params={{ agentId }} title={agentId} className="truncate underline">
-      <bdi>{agentId}</bdi>
+    <Link to="/agents/$agentId" params={{ agentId }} title={agentId} className="min-w-0 underline">
+      <bdi className={className}>{agentId}</bdi>
     </Link>
   );
 }
