@@ -128,7 +128,7 @@ const METHOD_OVERRIDE = refused(
 );
 const KEY_GRANT = refused(
   'forbidden',
-  "The proxy asks no vendor for a short-lived key with the gateway's own, and for no bundle of requests: whoever has one goes around every guard and budget. Use the HTTP API, or an upstream that passes your own key on.",
+  "With the gateway's own key the proxy asks no vendor for another one, for a change of its account or for a bundle of requests: they lead around every guard and budget. Use the HTTP API, or an upstream that passes your own key on.",
 );
 const OTHER_TENANT = refused('forbidden', 'This agent key may not act for the tenant named in x-tenant-id.');
 const BAD_AGENT = refused(
