@@ -669,7 +669,7 @@ describe('failures', () => {
       }).realtime.clientSecrets.create({});
     const refused = asking('openai', AGENT_KEY);
     await expect(refused).rejects.toBeInstanceOf(OpenAI.PermissionDeniedError);
-    await expect(refused).rejects.toThrow('goes around every guard');
+    await expect(refused).rejects.toThrow('lead around every guard');
     expect(upstream.calls).toHaveLength(0);
     expect(await asking('local-vllm', 'the-callers-own')).toMatchObject({ value: 'ek_short-lived' });
   });
