@@ -165,7 +165,7 @@ export class RuleDesk {
     const before = documents.rule(tenantId, rule.rule_id);
     if (!countsCallsOfAll(rule) || (before !== undefined && countsCallsOfAll(before))) return;
     if (documents.rules(tenantId).filter(countsCallsOfAll).length < CALL_COUNTING_RULES_MAX) return;
-    const detail = `agent_id: there are ${CALL_COUNTING_RULES_MAX} rules of the types error_rate, spend and total_spend about every agent already; name one.`;
+    const detail = `agent_id: there are ${CALL_COUNTING_RULES_MAX} rules of the types error_rate, spend and total_spend about every agent already; name an agent, or remove one of them.`;
     throw new ObservatoryError('invalid_fields', detail, { fields: ['agent_id'] });
   }
 

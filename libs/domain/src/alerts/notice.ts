@@ -89,24 +89,19 @@ function wordsOf({ rule, agent_id, at_ms, detail }: DueNotice): { on: string; te
         off,
       };
     }
-    case 'spend': {
+    case 'spend':
+    case 'total_spend': {
+      const isTotal = rule.type === 'total_spend';
+      const spent = `${agent} ${isTotal ? 'have' : 'has'} spent`;
       const within = IN_PERIOD[detail.period as BudgetPeriod];
       return {
-        on: `${agent} has spent ${usd(detail.spent_usd)} ${within}`,
+        on: `${spent} ${usd(detail.spent_usd)} ${within}`,
         text:
           `This rule speaks from ${usd(detail.threshold_usd)} and stops nothing: ` +
-          'an operator can stop the agent, and a budget refuses what goes beyond it.',
-        off: `${agent} has spent less than ${usd(detail.threshold_usd)} ${within} again`,
-      };
-    }
-    case 'total_spend': {
-      const within = IN_PERIOD[detail.period as BudgetPeriod];
-      return {
-        on: `${agent} have spent ${usd(detail.spent_usd)} ${within}`,
-        text:
-          `This rule speaks from ${usd(detail.threshold_usd)} and stops nothing: the page Spend says which agents and models ` +
-          'it was, and an operator can stop them.',
-        off: `${agent} have spent less than ${usd(detail.threshold_usd)} ${within} again`,
+          (isTotal
+            ? 'the page Spend says which agents and models it was, and an operator can stop them.'
+            : 'an operator can stop the agent, and a budget refuses what goes beyond it.'),
+        off: `${spent} less than ${usd(detail.threshold_usd)} ${within} again`,
       };
     }
     case 'error_rate': {

@@ -56,7 +56,8 @@ describe('what was spent of the budgets', () => {
   it('is together what all agents of the tenant spent, those among them for whom there is no room any more', () => {
     const clock = new FakeClock(NOON);
     const activity = new AgentActivity(clock);
-    activity.restoreTogether('default', NOON - DAY_MS, 5_000);
+    activity.bringBackTogether('default', NOON - DAY_MS, 2_000);
+    activity.bringBackTogether('default', NOON - DAY_MS, 3_000);
     for (let agent = 0; agent <= 20_000; agent += 1)
       activity.end(agentScope('default', `bot-${agent}`), { ...WELL, costMicroUsd: 1 });
     activity.end(agentScope('other', 'bot'), { ...WELL, costMicroUsd: 700 });

@@ -127,9 +127,9 @@ export class AgentActivity {
     this.#of(scope).spent.restore(hourMs, costMicroUsd, unpricedCount);
   }
 
-  /** The same of all agents of the tenant together. */
-  restoreTogether(tenantId: string, hourMs: number, costMicroUsd: number): void {
-    this.#together(tenantId).restore(hourMs, costMicroUsd, 0);
+  /** Adds what one agent had spent in one hour before anybody counted to what all spent together; once. */
+  bringBackTogether(tenantId: string, hourMs: number, costMicroUsd: number): void {
+    this.#together(tenantId).bringBack(hourMs, costMicroUsd, 0);
   }
 
   view(scope: AgentScope): ActivityView {
@@ -175,7 +175,7 @@ export class AgentActivity {
 
   /** Micro-USD, by all agents of the tenant, those among them that are forgotten. */
   spentTogether(tenantId: string): SpentAtMost {
-    return atMost(this.#together(tenantId), this.#nowMs());
+    return atMost(this.#byTenant.get(tenantId) ?? NOTHING_SPENT, this.#nowMs());
   }
 
   /** Calls of unknown cost. */

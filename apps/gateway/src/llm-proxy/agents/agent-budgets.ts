@@ -11,7 +11,7 @@ import {
   type ProxyStore,
   splitAgentScope,
 } from '#contracts';
-import { BUDGETS, budgetSeeds, type SpentHour, UNKNOWN_COST_MICRO_USD } from '#domain/policy';
+import { BUDGETS, budgetSeeds, type SpentHour, toMicroUsd, UNKNOWN_COST_MICRO_USD } from '#domain/policy';
 import { type Clock, HOUR_MS } from '#kernel';
 import type { AlertMonitor } from '../../alerts/alert-monitor.js';
 import type { CallLog } from '../calls/call-log.js';
@@ -54,12 +54,11 @@ export class AgentBudgets {
 
   /** Brings back what was spent. Before the first call; rejects as the store does. */
   async recover(): Promise<void> {
-    const { agents, store, limits } = this.#parts;
+    const { agents, activity, store, limits } = this.#parts;
     const limited = new Map<AgentScope, AgentSpend[]>();
     this.#knownFromMs = this.#budgetsFromMs();
-    const spends = await store.spendByAgent(this.#knownFromMs);
-    this.#restoreTogether(spends);
-    for (const spend of spends) {
+    for (const spend of await store.spendByAgent(this.#knownFromMs)) {
+      activity.bringBackTogether(spend.tenant_id, spend.hour_ms, toMicroUsd(spend.cost_usd));
       const scope = agentScope(spend.tenant_id, spend.agent_id);
       const known = limited.get(scope);
       if (known !== undefined) known.push(spend);
@@ -81,22 +80,11 @@ export class AgentBudgets {
     return Math.min(monthStartMs(nowMs), nowMs - HOUR_MS);
   }
 
-  #restoreTogether(spends: readonly AgentSpend[]): void {
-    const hours = new Map<string, AgentSpend>();
-    for (const spend of spends) {
-      const key = `${spend.hour_ms} ${spend.tenant_id}`;
-      const cost_usd = (hours.get(key)?.cost_usd ?? 0) + spend.cost_usd;
-      hours.set(key, { ...spend, cost_usd });
-    }
-    for (const { tenant_id, hour_ms, cost_usd } of hours.values())
-      this.#parts.activity.restoreTogether(tenant_id, hour_ms, Math.round(cost_usd * 1e6));
-  }
-
   #restore(
     scope: AgentScope,
     { hour_ms, cost_usd, unpriced_call_count }: Omit<AgentSpend, 'tenant_id' | 'agent_id'>,
   ): void {
-    this.#parts.activity.restore(scope, hour_ms, Math.round(cost_usd * 1e6), unpriced_call_count);
+    this.#parts.activity.restore(scope, hour_ms, toMicroUsd(cost_usd), unpriced_call_count);
   }
 
   /**

@@ -57,14 +57,20 @@ export class SpentLately {
 
   /** Brings back what is stored of one hour, as far as it is more than is known. */
   restore(hourMs: number, costMicroUsd: number, unpricedCount: number): void {
+    const known = this.#hour(hourMs);
+    this.bringBack(
+      hourMs,
+      Math.max(0, costMicroUsd - known.costMicroUsd),
+      Math.max(0, unpricedCount - known.unpricedCount),
+    );
+  }
+
+  /** Adds what is stored of one hour and not known. */
+  bringBack(hourMs: number, costMicroUsd: number, unpricedCount: number): void {
     this.#totals = null;
-    const spend = this.#hour(hourMs);
-    const more: Spend = {
-      costMicroUsd: Math.max(0, costMicroUsd - spend.costMicroUsd),
-      unpricedCount: Math.max(0, unpricedCount - spend.unpricedCount),
-    };
-    add(spend, more);
-    add(spend.restored, more);
+    const hour = this.#hour(hourMs);
+    add(hour, { costMicroUsd, unpricedCount });
+    add(hour.restored, { costMicroUsd, unpricedCount });
   }
 
   /** Micro-USD, as far as it is known. */
