@@ -204,6 +204,11 @@ const Delivery = memo(function Delivery({
               {notice.agent_id}
             </Link>
           ) : null}
+          {notice.type === 'total_spend' ? (
+            <Link to="/spend" className="text-accent hover:underline">
+              Spend
+            </Link>
+          ) : null}
           {notice.session_id ? (
             <Link
               to="/sessions/$sessionId"
