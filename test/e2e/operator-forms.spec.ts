@@ -57,6 +57,8 @@ test('a policy is refused at its fields, saved, and still there after a reload',
   await field('From').fill('07:30');
   await field('To').fill('19:00');
   await field('Time zone').fill('Asia/Tokyo');
+  await field('Allowed models').fill('gpt-4o-mini,\nclaude-*');
+  await choose('Unknown cost', 'Refuse');
   await choose('Semantic loop', 'Hint, alert, then pause');
   await choose('Cache', 'Exact only');
   await button('Save policy').click();
@@ -73,14 +75,26 @@ test('a policy is refused at its fields, saved, and still there after a reload',
     'Hint, alert, then pause',
   );
   expect(await page.getByRole('combobox', { name: 'Cache' }).innerText()).toBe('Exact only');
+  expect(await field('Allowed models').inputValue()).toBe('gpt-4o-mini, claude-*');
+  expect(await page.getByRole('combobox', { name: 'Unknown cost' }).innerText()).toBe('Refuse');
 
+  await field('Allowed models').fill(`gpt-4o-mini ${'x'.repeat(201)}`);
+  await button('Save policy').click();
+  await expect.poll(() => problemAt(field('Allowed models'))).toBe('At most 200 characters.');
+  await field('Allowed models').fill('');
   await day.fill('');
   await page.getByRole('switch', { name: 'Limit the hours' }).click();
   await button('Save policy').click();
   await page.getByText('It may call at any hour.').waitFor();
   await page.getByText('An empty field does not limit.').waitFor();
   const { body: policy } = await gateway.operator('GET', '/v1/agents/help-desk/policy');
-  expect(policy).toMatchObject({ budget_day_usd: null, allowed_hours: null, requests_per_minute: 60 });
+  expect(policy).toMatchObject({
+    budget_day_usd: null,
+    allowed_hours: null,
+    allowed_models: null,
+    unknown_cost: 'refuse',
+    requests_per_minute: 60,
+  });
 });
 
 test('an answer that is late does not hide what somebody else has changed since', async () => {

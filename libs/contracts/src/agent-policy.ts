@@ -26,9 +26,19 @@ export const allowedHoursSchema = z.object({
 });
 export type AllowedHours = z.infer<typeof allowedHoursSchema>;
 
+/** What becomes of a call of which nobody can tell beforehand what it will cost. */
+export const UNKNOWN_COST_POLICIES = ['pass', 'refuse'] as const;
+export type UnknownCostPolicy = (typeof UNKNOWN_COST_POLICIES)[number];
+export const UNKNOWN_COST_POLICY_DEFAULT: UnknownCostPolicy = 'pass';
+
+/** Each matches as a price's does: `ModelPrice.model`, without tiers. */
+const allowedModels = z.array(z.string().trim().min(1).max(200)).min(1).max(100);
+
 /** What an operator sets. */
 const agentLimitsSchema = z.object({
   allowed_hours: allowedHoursSchema.nullable(),
+  /** Null: any. */
+  allowed_models: allowedModels.nullable(),
   requests_per_minute: limit(10_000_000),
   /** Input plus output tokens: estimated before, corrected after. */
   tokens_per_minute: limit(1_000_000_000),
@@ -46,6 +56,7 @@ export type AgentLimits = z.infer<typeof agentLimitsSchema>;
 
 export const NO_LIMITS: Readonly<AgentLimits> = {
   allowed_hours: null,
+  allowed_models: null,
   requests_per_minute: null,
   tokens_per_minute: null,
   session_calls_max: null,
@@ -59,6 +70,7 @@ export const NO_LIMITS: Readonly<AgentLimits> = {
 /** `GET /v1/agents/{id}/policy` */
 export const agentPolicySchema = agentLimitsSchema.extend({
   agent_id: z.string(),
+  unknown_cost: z.enum(UNKNOWN_COST_POLICIES),
   semantic_loop: z.enum(SEMANTIC_LOOP_POLICIES),
   cache: z.enum(CACHE_POLICIES),
   /** False: every call is refused. */
@@ -75,6 +87,7 @@ export type AgentPolicy = z.infer<typeof agentPolicySchema>;
 /** `PATCH /v1/agents/{id}/policy`: any subset; null lifts a limit. `reason` goes with a change, and is kept with `active: false`. */
 export const agentPolicyPatchSchema = z.strictObject({
   ...agentLimitsSchema.partial().shape,
+  unknown_cost: z.enum(UNKNOWN_COST_POLICIES).optional(),
   semantic_loop: z.enum(SEMANTIC_LOOP_POLICIES).optional(),
   cache: z.enum(CACHE_POLICIES).optional(),
   active: z.boolean().optional(),

@@ -43,6 +43,11 @@ export const ERRORS = {
     text: 'The kill switch has stopped this agent again meanwhile; look at its latest incident.',
   },
   outside_allowed_hours: { status: 403, text: 'This agent may not run at this hour.' },
+  model_not_allowed: { status: 403, text: 'The policy of this agent does not allow this model.' },
+  cost_unknown: {
+    status: 403,
+    text: 'Nobody can tell beforehand what this call costs, and the policy of this agent refuses such calls.',
+  },
   session_capped: { status: 403, text: "This session has used up what its agent's policy allows." },
   budget_exceeded: { status: 429, text: 'The budget of this agent is used up.' },
   hold_expired: { status: 409, text: 'This session is paused; try again later.' },

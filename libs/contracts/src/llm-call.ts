@@ -11,7 +11,7 @@ export const DIALECTS = [
 export type DialectName = (typeof DIALECTS)[number];
 
 /**
- * What became of a call. `forwarded`: the answer is the upstream's own, errors included. `refused`: no key, nothing that could be read, or no room. The rest never reached
+ * What became of a call. `forwarded`: the answer is the upstream's own, errors included. `refused`: no key, nothing that could be read, or no room. `not_allowed`: of a model, or of an unknown cost, that its agent's policy refuses. The rest never reached
  * it, except `aborted` (the client left), `cut_off` (its session was terminated, its agent stopped or its key revoked while the upstream was at work) and `upstream_failed` (no answer: connection, timeout, broken stream).
  */
 export const CALL_DECISIONS = [
@@ -22,6 +22,7 @@ export const CALL_DECISIONS = [
   'killed',
   'inactive',
   'outside_hours',
+  'not_allowed',
   'rate_limited',
   'over_budget',
   'session_capped',

@@ -3,6 +3,7 @@
  * the older way or compacts is paid for like any other, one that sends a recording or a picture costs nobody knows what, and one
  * that asks for a list, counts tokens or leaves a file costs nothing.
  */
+import { namedModels } from './named-models.js';
 import { routedPath } from './path-match.js';
 import { asBound, asModel, asRecord, type JsonRecord } from './read-json.js';
 import { triedCount } from './tried-count.js';
@@ -16,9 +17,17 @@ export interface UnreadRequest {
   choice_count: number;
   /** `unknown`: it is paid for by the minute, the picture or the like; its bytes say nothing of tokens. */
   takes: 'nothing' | 'tokens' | 'unknown';
+  /** `namedModels`; of what costs nothing, and of a body that is no JSON, none. */
+  named_models: readonly string[];
 }
 
-const FREE: UnreadRequest = { model: null, output_tokens_max: 0, choice_count: 1, takes: 'nothing' };
+const FREE: UnreadRequest = {
+  model: null,
+  output_tokens_max: 0,
+  choice_count: 1,
+  takes: 'nothing',
+  named_models: [],
+};
 const UPLOAD: UnreadRequest = { ...FREE, takes: 'unknown' };
 /** Counts tokens, or cancels what is worked on. */
 const COUNTS = /(?:\/count_tokens|\/input_tokens|:counttokens|\/count-tokens:rawpredict|\/cancel)$/;
@@ -38,9 +47,10 @@ export function readUnreadRequest(method: string, path: string, body: unknown): 
   if (method.toUpperCase() !== 'POST' || body === undefined || COUNTS.test(place)) return FREE;
   if (body instanceof Uint8Array || IN_PIECES.test(place)) return KEEPS.test(place) ? FREE : UPLOAD;
   const request = asRecord(body) ?? {};
+  const named_models = namedModels(path, body);
   if (ONLY_READS.test(place)) {
     const model = asModel(MODEL_IN_PATH.exec(plain)?.[1]) ?? asModel(request.model);
-    return { model, output_tokens_max: 0, choice_count: 1, takes: 'tokens' };
+    return { model, output_tokens_max: 0, choice_count: 1, takes: 'tokens', named_models };
   }
   const each = asBound(request.max_tokens);
   const choices = triedCount(request) * promptCount(request);
@@ -49,6 +59,7 @@ export function readUnreadRequest(method: string, path: string, body: unknown): 
     output_tokens_max: each === null ? null : asBound(each * choices),
     choice_count: choices,
     takes: 'tokens',
+    named_models,
   };
 }
 

@@ -6,12 +6,14 @@ import {
   CACHE_POLICY_DEFAULT,
   NO_LIMITS,
   SEMANTIC_LOOP_POLICY_DEFAULT,
+  UNKNOWN_COST_POLICY_DEFAULT,
 } from '#contracts';
 
 /** Copied whole, which costs a thirtieth of members added one by one to a copy of the limits: a listing asks for thousands. */
 const UNSET: AgentPolicy = {
   ...NO_LIMITS,
   agent_id: '',
+  unknown_cost: UNKNOWN_COST_POLICY_DEFAULT,
   semantic_loop: SEMANTIC_LOOP_POLICY_DEFAULT,
   cache: CACHE_POLICY_DEFAULT,
   active: true,

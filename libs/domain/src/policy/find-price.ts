@@ -1,13 +1,11 @@
 /** Which line of a price table is a model's. The rule is ModelPrice.model's. */
 import type { ModelPrice, PriceTable } from '#contracts';
+import { withoutVersion } from './model-names.js';
 
 /** Model names answered from memory per table; clients choose them freely. Beyond it all are forgotten. */
 const REMEMBERED_MODELS_MAX = 10_000;
 /** Longer names are looked up each time; no vendor has one. */
 const REMEMBERED_CHARS_MAX = 200;
-
-/** `-2026-01-31`, `-20260131`, `-001`, `-latest`; Vertex AI's `@20260131`, `@default`. */
-const VERSION_SUFFIX = /(?:-(?:\d{4}-\d{2}-\d{2}|\d{8}|\d{3}|latest)|@(?:\d{8}|default))$/;
 
 /** Of a line of a service tier's own: `gpt-5 [flex]`. */
 const TIER_SUFFIX = /\s*\[([^[\]]+)\]$/;
@@ -64,7 +62,7 @@ function buildIndexes({ models }: PriceTable): Map<string, PriceIndex> {
 function match({ byName, byPrefix }: PriceIndex, model: string): ModelPrice | null {
   const whole = byName.get(model);
   if (whole !== undefined) return whole;
-  const base = model.replace(VERSION_SUFFIX, '');
+  const base = withoutVersion(model);
   const named = base === model ? undefined : byName.get(base);
   const prefixed = byPrefix.find(({ prefix }) => model.startsWith(prefix));
   if (named === undefined) return prefixed?.price ?? null;

@@ -20,6 +20,7 @@ export {
   UNKNOWN_COST_MICRO_USD,
 } from './limit-windows.js';
 export { MemoryRateLimiter, type MemoryRateLimiterOptions } from './memory-rate-limiter.js';
+export { standForModel } from './model-names.js';
 export { rateLimitHeaders } from './rate-limit-headers.js';
 export {
   hasSessionCap,

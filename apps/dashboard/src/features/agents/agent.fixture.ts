@@ -5,6 +5,7 @@ import {
   KILL_SWITCH_DEFAULTS,
   NO_LIMITS,
   SEMANTIC_LOOP_POLICY_DEFAULT,
+  UNKNOWN_COST_POLICY_DEFAULT,
 } from '#contracts';
 
 export function buildAgent(agent_id: string, over: Partial<AgentView> = {}): AgentView {
@@ -14,6 +15,7 @@ export function buildAgent(agent_id: string, over: Partial<AgentView> = {}): Age
     policy: {
       ...NO_LIMITS,
       agent_id,
+      unknown_cost: UNKNOWN_COST_POLICY_DEFAULT,
       semantic_loop: SEMANTIC_LOOP_POLICY_DEFAULT,
       cache: CACHE_POLICY_DEFAULT,
       active: true,

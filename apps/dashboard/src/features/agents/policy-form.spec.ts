@@ -13,6 +13,7 @@ const inForce: EditablePolicy = {
   ...NO_LIMITS,
   budget_day_usd: 5,
   requests_per_minute: 60,
+  unknown_cost: 'pass',
   semantic_loop: 'alert',
   cache: 'on',
 };
@@ -47,12 +48,25 @@ describe('toPolicyPatch', () => {
   });
 
   it('sends what was chosen about semantic loops and the cache, unless it is so already', () => {
-    const patch = toPolicyPatch({ limits: {}, semantic_loop: 'pause', cache: 'on' }, inForce).patch;
-    expect(patch).toEqual({ semantic_loop: 'pause' });
+    const edits = { limits: {}, unknown_cost: 'refuse', semantic_loop: 'pause', cache: 'on' } as const;
+    const patch = toPolicyPatch(edits, inForce).patch;
+    expect(patch).toEqual({ unknown_cost: 'refuse', semantic_loop: 'pause' });
     expect(agentPolicyPatchSchema.safeParse(patch).success).toBe(true);
     expect(toPolicyPatch({ limits: {}, cache: 'exact_only' }, inForce).patch).toEqual({
       cache: 'exact_only',
     });
+  });
+
+  it('reads models as people list them, sends them whole, and null for any', () => {
+    const listed = { ...inForce, allowed_models: ['gpt-5-mini', 'claude-*'] };
+    expect(toPolicyPatch({ limits: {}, models: ' gpt-5-mini,\nclaude-* gpt-5-mini' }, inForce).patch).toEqual(
+      {
+        allowed_models: ['gpt-5-mini', 'claude-*'],
+      },
+    );
+    expect(toPolicyPatch({ limits: {}, models: 'gpt-5-mini claude-*' }, listed).patch).toEqual({});
+    expect(toPolicyPatch({ limits: {}, models: ' ' }, listed).patch).toEqual({ allowed_models: null });
+    expect(toPolicyPatch({ limits: {}, models: ' ' }, inForce).patch).toEqual({});
   });
 
   it('sends the hours whole, and null to lift them', () => {

@@ -11,12 +11,14 @@ import {
   type CachePolicy,
   SEMANTIC_LOOP_POLICIES,
   type SemanticLoopPolicy,
+  UNKNOWN_COST_POLICIES,
+  type UnknownCostPolicy,
 } from '#contracts';
 import { withoutSent } from '../../api/without-sent';
 import { LOOP_POLICY_TEXTS } from '../semantic-loops/loop-texts';
 
 export interface LimitField {
-  key: Exclude<keyof AgentLimits, 'allowed_hours'>;
+  key: Exclude<keyof AgentLimits, 'allowed_hours' | 'allowed_models'>;
   label: string;
   unit: string;
   /** Whole numbers only. */
@@ -61,13 +63,25 @@ export interface PolicyEdits {
   limits: LimitEdits;
   /** Absent: as it is. */
   hours?: AllowedHours | null;
+  /** As typed, "" for any; absent: as they are. */
+  models?: string;
   /** Absent: as they are. */
+  unknown_cost?: UnknownCostPolicy;
   semantic_loop?: SemanticLoopPolicy;
   cache?: CachePolicy;
 }
 
 /** What of a policy this form changes. */
-export type EditablePolicy = AgentLimits & Pick<AgentPolicy, 'semantic_loop' | 'cache'>;
+export type EditablePolicy = AgentLimits & Pick<AgentPolicy, (typeof CHOICES)[number]>;
+const CHOICES = ['unknown_cost', 'semantic_loop', 'cache'] as const;
+
+export const UNKNOWN_COST_TEXTS: Record<UnknownCostPolicy, { label: string; text: string }> = {
+  pass: { label: 'Pass', text: 'Such a call passes until a budget is spent, and takes nothing from it.' },
+  refuse: {
+    label: 'Refuse',
+    text: 'Such a call is refused: batches, fine-tuning, pictures, sound, and models without a price.',
+  },
+};
 
 export const CACHE_POLICY_TEXTS: Record<CachePolicy, { label: string; text: string }> = {
   on: { label: 'On', text: 'The same request, and similar questions where the cache may serve them.' },
@@ -81,6 +95,7 @@ export const CACHE_POLICY_TEXTS: Record<CachePolicy, { label: string; text: stri
 const optionsOf = <V extends string>(values: readonly V[], texts: Record<V, { label: string }>) =>
   values.map((value) => ({ value, label: texts[value].label }));
 
+export const UNKNOWN_COST_OPTIONS = optionsOf(UNKNOWN_COST_POLICIES, UNKNOWN_COST_TEXTS);
 export const LOOP_POLICY_OPTIONS = optionsOf(SEMANTIC_LOOP_POLICIES, LOOP_POLICY_TEXTS);
 export const CACHE_POLICY_OPTIONS = optionsOf(CACHE_POLICIES, CACHE_POLICY_TEXTS);
 
@@ -93,6 +108,14 @@ export const editsSince = (edits: PolicyEdits, sent: PolicyEdits): PolicyEdits =
 });
 
 export const limitText = (value: number | null): string => (value === null ? '' : String(value));
+
+export const modelsText = (models: AgentLimits['allowed_models']): string => models?.join(', ') ?? '';
+
+/** Commas, spaces and lines stand between names; no vendor's name has one. */
+function modelsIn(typed: string): AgentLimits['allowed_models'] {
+  const names = [...new Set(typed.split(/[\s,]+/).filter((name) => name !== ''))];
+  return names.length === 0 ? null : names;
+}
 
 /** What a switched-on window begins with. */
 export const officeHours = (timeZone: string): AllowedHours => ({
@@ -124,7 +147,11 @@ export function toPolicyPatch(edits: PolicyEdits, inForce: EditablePolicy): Poli
   if (edits.hours !== undefined && JSON.stringify(edits.hours) !== JSON.stringify(inForce.allowed_hours)) {
     patch.allowed_hours = edits.hours;
   }
-  for (const key of ['semantic_loop', 'cache'] as const) {
+  if (edits.models !== undefined) {
+    const models = modelsIn(edits.models);
+    if (modelsText(models) !== modelsText(inForce.allowed_models)) patch.allowed_models = models;
+  }
+  for (const key of CHOICES) {
     if (edits[key] !== undefined && edits[key] !== inForce[key]) patch[key] = edits[key];
   }
   return { patch: patch as AgentPolicyPatch, errors };

@@ -2,10 +2,10 @@
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import type { AgentPolicy, AgentPolicyPatch } from '#contracts';
-import { patchPolicy, toRefusal, useDenial } from '../../api';
+import { type FieldProblems, patchPolicy, toRefusal, useDenial } from '../../api';
 import { useEdits } from '../../app/use-draft';
 import { useAnswerOverLive } from '../../realtime';
-import { Callout, Field, Panel, SaveBar, toast, UnitInput, useFocusFirstError } from '../../ui';
+import { Callout, Field, Panel, SaveBar, Textarea, toast, UnitInput, useFocusFirstError } from '../../ui';
 import { LOOP_POLICY_TEXTS } from '../semantic-loops/loop-texts';
 import { GuardChoice } from './guard-choice';
 import { HoursField } from './hours-field';
@@ -18,9 +18,12 @@ import {
   type LimitField,
   LOOP_POLICY_OPTIONS,
   limitText,
+  modelsText,
   NO_EDITS,
   type PolicyEdits,
   toPolicyPatch,
+  UNKNOWN_COST_OPTIONS,
+  UNKNOWN_COST_TEXTS,
 } from './policy-form';
 
 export function PolicyPanel({ policy: live }: { policy: AgentPolicy }) {
@@ -39,7 +42,7 @@ export function PolicyPanel({ policy: live }: { policy: AgentPolicy }) {
   });
   const { patch, errors } = toPolicyPatch(edits, policy);
   const changeCount = Object.keys(patch).length + Object.keys(errors).length;
-  const refusal = toRefusal(error, (path) => path in policy || path.startsWith('allowed_hours.'));
+  const refusal = toRefusal(error, (path) => path in policy || /^allowed_(hours|models)\./.test(path));
   const problems = { ...refusal.fields, ...typos };
   const form = useFocusFirstError(problems);
 
@@ -85,6 +88,32 @@ export function PolicyPanel({ policy: live }: { policy: AgentPolicy }) {
           isReadOnly={denial !== null}
           onChange={(hours) => edit({ ...edits, hours })}
         />
+        <div className="border-line border-b px-3 py-3">
+          <Field
+            label="Allowed models"
+            hint="gpt-5-mini stands for its dated versions too, claude-haiku-* for every ending. Calls that name no model, such as batches, are then refused."
+            error={problems.allowed_models ?? problemOfModel(problems)}
+          >
+            <Textarea
+              name="allowed_models"
+              rows={2}
+              value={edits.models ?? modelsText(policy.allowed_models)}
+              placeholder="any"
+              readOnly={denial !== null}
+              onChange={(event) => edit({ ...edits, models: event.target.value })}
+            />
+          </Field>
+        </div>
+        <GuardChoice
+          label="Unknown cost"
+          help="When nobody can tell beforehand what a call costs."
+          value={edits.unknown_cost ?? policy.unknown_cost}
+          options={UNKNOWN_COST_OPTIONS}
+          texts={UNKNOWN_COST_TEXTS}
+          problem={problems.unknown_cost}
+          isReadOnly={denial !== null}
+          onChange={(unknown_cost) => edit({ ...edits, unknown_cost })}
+        />
         <GuardChoice
           label="Semantic loop"
           help="When a session asks the same again, in other words or the same."
@@ -124,6 +153,10 @@ export function PolicyPanel({ policy: live }: { policy: AgentPolicy }) {
     </Panel>
   );
 }
+
+/** The field holds the names together, of which one may be refused: `allowed_models.1`. */
+const problemOfModel = (problems: FieldProblems): string | undefined =>
+  Object.entries(problems).find(([path]) => path.startsWith('allowed_models.'))?.[1];
 
 interface Saving {
   patch: AgentPolicyPatch;

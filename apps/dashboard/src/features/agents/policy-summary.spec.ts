@@ -19,6 +19,8 @@ describe('policySummary', () => {
       session_cost_usd_max: 2,
       session_minutes_max: 30,
       allowed_hours: { time_zone: 'Europe/Zurich', days: [1, 2, 3, 4, 5], from: '08:00', to: '18:00' },
+      allowed_models: ['gpt-5-mini', 'gpt-5-nano', 'o5'],
+      unknown_cost: 'refuse',
       semantic_loop: 'pause',
       cache: 'exact_only',
     });
@@ -26,6 +28,9 @@ describe('policySummary', () => {
       /^60 calls\/min · 50\.0k tokens\/min · a session 1,200 calls, \$2\.00, 30 min · /,
     );
     expect(summary).toContain('08:00');
-    expect(summary).toMatch(/ · semantic loop: pause · cache: exact only$/);
+    expect(summary).toMatch(
+      / · gpt-5-mini and 2 other models only · no unknown cost · semantic loop: pause · cache: exact only$/,
+    );
+    expect(policySummary({ ...policy, allowed_models: ['o5'] })).toBe('o5 only');
   });
 });

@@ -21,6 +21,7 @@ export const DECISIONS: Record<CallDecision, DecisionText> = {
   killed: { label: 'Killed', tone: 'danger', text: 'The kill switch stopped it before the upstream.' },
   inactive: { label: 'Deactivated', tone: 'danger', text: 'Refused: its agent is deactivated.' },
   outside_hours: { label: 'Out of hours', tone: 'warning', text: 'Refused: outside the allowed hours.' },
+  not_allowed: { label: 'Not allowed', tone: 'warning', text: 'Refused: its policy does not allow it.' },
   rate_limited: { label: 'Rate limited', tone: 'warning', text: 'Refused: too many requests or tokens.' },
   over_budget: { label: 'Over budget', tone: 'warning', text: 'Refused: the budget is used up.' },
   session_capped: { label: 'Session capped', tone: 'warning', text: 'Refused: the session reached its cap.' },

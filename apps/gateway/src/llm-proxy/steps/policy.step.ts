@@ -30,6 +30,7 @@ import type { Clock } from '#kernel';
 import type { AgentDirectory } from '../agents/agent-directory.js';
 import type { AgentStanding } from '../agents/agent-standing.js';
 import type { UnsettledAnswer, UnsettledAnswers } from '../calls/unsettled-answers.js';
+import { barred } from '../limits/barred-call.js';
 import { costOf, noteUnpriced, standardCostOf } from '../limits/cost-of-call.js';
 import type { EarlierUse } from '../limits/earlier-use.js';
 import { capped, limited } from '../limits/limit-refusals.js';
@@ -161,6 +162,8 @@ function takeLimits(
 ): Verdict | undefined | Promise<Verdict | undefined> {
   const estimate = estimateOf(call);
   const cost = costOf(parts.prices, call, estimate);
+  const verdict = barred(call, policy, cost);
+  if (verdict !== undefined) return verdict;
   // What no cap has counted from its beginning is read from the store, whole, once there is a cap.
   const isCounted = cappedKey !== null && (hasSessionCap(policy) || parts.caps.look(cappedKey) !== null);
   if (isCounted) {

@@ -67,7 +67,7 @@ export const PROXY_ROUTES: readonly Route[] = [
     tag: 'Agents',
     summary: 'Change what an agent may do and spend',
     description:
-      'Any subset; null lifts a limit. `semantic_loop` says how far a session that repeats itself is taken: off, hint, alert (the default) or pause; `cache`: on, exact_only or off. In force with the next call. The agent need not have been seen yet. A body that changes nothing, a `reason` alone included, writes nothing. With `active: true` it may call again under its new limits alone, and both are written as one. Where the kill switch fires meanwhile, it stays stopped and the answer is agent_stopped_again; the rest of the change stands.',
+      'Any subset; null lifts a limit. `semantic_loop` says how far a session that repeats itself is taken: off, hint, alert (the default) or pause; `cache`: on, exact_only or off. `allowed_models`: names as in the price table (`gpt-5-mini` stands for its dated versions too, `claude-haiku-*` for every ending); a call that names another one, or none that can be read, is refused with model_not_allowed. `unknown_cost`: pass (the default), or refuse with cost_unknown what nobody can price beforehand: batches, fine-tuning, pictures, sound, models without a price. Lists, counts and uploads pass. In force with the next call. The agent need not have been seen yet. A body that changes nothing, a `reason` alone included, writes nothing. With `active: true` it may call again under its new limits alone, and both are written as one. Where the kill switch fires meanwhile, it stays stopped and the answer is agent_stopped_again; the rest of the change stands.',
     caller: 'configure',
     params: agentParams,
     body: {
