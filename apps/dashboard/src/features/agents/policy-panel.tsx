@@ -90,7 +90,7 @@ export function PolicyPanel({ policy: live }: { policy: AgentPolicy }) {
         />
         <div className="border-line border-b px-3 py-3">
           <Field
-            label="Allowed models"
+            label={<span className="text-base">Allowed models</span>}
             hint="gpt-5-mini stands for its dated versions too, claude-haiku-* for every ending. Calls that name no model, such as batches, are then refused."
             error={problems.allowed_models ?? problemOfModel(problems)}
           >
