@@ -119,6 +119,37 @@ describe('a request', () => {
     },
   );
 
+  test.each([
+    'application/json; charset=utf-7',
+    'application/json; charset="UTF-16LE"',
+    'application/json; charset=utf-8; charset=utf-7',
+    'application/json\r\ncontent-type: application/json; charset=utf-7',
+  ])(
+    'in another charset than UTF-8 is refused: its upstream may read other letters than the guards do: %s',
+    async (type) => {
+      const body = '{"model":"m","messages":[{"role":"user","content":"+AGE-"}]}';
+      const refusal = await exchange(
+        `POST /proxy/openai/v1/chat/completions\r\ncontent-type: ${type}\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+      );
+      expect(refusal).toMatch(/^HTTP\/1\.1 415/);
+      expect(refusal).toContain('UTF-8');
+      expect(seen).toEqual([]);
+    },
+  );
+
+  test.each([
+    'application/json;charset=UTF-8',
+    'application/json; charset="utf8"',
+    'text/plain; charset=US-ASCII',
+  ])('in UTF-8, or in letters that are alike there, goes on: %s', async (type) => {
+    const response = await fetch(`${gateway.url}/proxy/openai/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${AGENT_KEY}`, 'content-type': type },
+      body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content: type }] }),
+    });
+    expect(response.status).toBe(200);
+  });
+
   test('for a tunnel is told that there is none, and what to do instead', async () => {
     const refusal = await exchange('CONNECT api.openai.com:443');
     expect(refusal).toMatch(/^HTTP\/1\.1 400 This is no forward proxy/);

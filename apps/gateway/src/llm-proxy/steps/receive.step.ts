@@ -57,6 +57,8 @@ export const receiveStep = ({ limits, bodyBytes, retries, continued }: ReceivePa
     // What no guard can read goes no further; vendors' SDKs never compress what they send.
     if (call.dialect !== null && (incoming.headers['content-encoding'] ?? 'identity') !== 'identity')
       return ENCODED;
+    if (call.dialect !== null && incoming.headersDistinct['content-type']?.some(namesOtherCharset))
+      return NOT_IN_UTF8;
     if (hasBody) call.body = await readRequestBody(incoming, limits, roomFor(call, bodyBytes));
     if (call.body !== null && call.body.byteCount > LONG_WORK_BYTES) leaveNow();
     if (call.dialect !== null) call.readAs((call.body ?? new BytePieces()).read(parseObject));
@@ -115,6 +117,10 @@ function parseObject(bytes: Buffer): unknown {
   return value;
 }
 
+/** Guards read UTF-8. Some servers read what is named here: in UTF-7 each letter has a second spelling. */
+const namesOtherCharset = (contentType: string): boolean =>
+  /charset(?!\s*=\s*"?(?:utf-?8|us-ascii)"?\s*(?:[;,]|$))/i.test(contentType);
+
 /**
  * Some bytes themselves of an upload; undefined for what is no body; null for JSON that nobody can read, which is the upstream's to refuse.
  * What looks like an object is read whatever it is called: many servers look no further than that either.
@@ -134,6 +140,10 @@ function jsonIfAny({ incoming, body }: ProxyCall): unknown {
 }
 
 const ENCODED = refused('unsupported_media_type', 'Send the request without content-encoding.');
+const NOT_IN_UTF8 = refused(
+  'unsupported_media_type',
+  'Send the request in UTF-8, and name no other charset in content-type.',
+);
 const BAD_SESSION = refused(
   'invalid_request',
   `x-observatory-session: give an id of at most ${LIMITS.idCharsMax} characters that a URL can name, so neither "." nor "..".`,
