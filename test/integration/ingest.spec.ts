@@ -43,12 +43,12 @@ describe('one DecisionLog', () => {
     },
   );
 
-  test.each(['\0', 'a\nb', '\u0085'])(
-    'of an agent whose id has control characters is refused, and there is no policy for one: %j',
+  test.each(['\0', 'a\nb', '\u0085', '\u202etob', '\u2066b'])(
+    'of an agent whose id has control characters or marks of direction is refused, and there is no policy for one: %j',
     async (id) => {
       const response = await gateway.ingest(buildDecisionLog({ identity: { agent_id: id } } as never));
       expect(response.status).toBe(422);
-      expect((await response.json()).detail).toContain('without control characters');
+      expect((await response.json()).detail).toContain('without control characters and marks of direction');
       for (const [method, path, body] of [
         ['GET', 'policy', undefined],
         ['PATCH', 'policy', { requests_per_minute: 5 }],
@@ -62,7 +62,7 @@ describe('one DecisionLog', () => {
           body as unknown,
         );
         expect(refused).toMatchObject({ status: 400, body: { reason: 'invalid_request' } });
-        expect(refused.body.detail).toContain('without control characters');
+        expect(refused.body.detail).toContain('without control characters and marks of direction');
       }
     },
   );

@@ -12,11 +12,11 @@ const id = z.string().min(1).max(LIMITS.idCharsMax);
  * escaped too, for steps in the path, and half a surrogate pair has no encoding.
  */
 export const ADDRESSABLE_ID = /^(?!\.{1,2}$)\P{Surrogate}*$/u;
-/** Of an agent: it is spoken of in lines, headers and notices too, so without control characters. */
-export const AGENT_ID = /^(?!\.{1,2}$)[^\p{Cc}\p{Surrogate}]*$/u;
+/** Of an agent: it is spoken of in lines, headers and notices too, so without what ends a line or turns it about. */
+export const AGENT_ID = /^(?!\.{1,2}$)[^\p{Cc}\p{Bidi_Control}\p{Surrogate}]*$/u;
 /** Of `AGENT_ID`, for whoever gave another. */
 export const AGENT_ID_WORDS =
-  'an id that a URL can name, so neither "." nor "..", without control characters';
+  'an id that a URL can name, so neither "." nor "..", without control characters and marks of direction';
 /** `.max` takes a character of four bytes for one, paths and keys for two: with more of these no route would lead to the id. */
 const fitsPath = z.check<string>(({ value, issues }) => {
   if (issues.length > 0 || value.length <= LIMITS.idCharsMax) return;

@@ -116,7 +116,7 @@ export class AgentsController {
   }
 
   /**
-   * Of an id that an agent can have, or has from before control characters were refused.
+   * Of an id that an agent can have, or has from before control characters and marks of direction were refused.
    * @throws ObservatoryError invalid_request
    */
   private scopeOf(tenantId: string, agentId: string): AgentScope {
