@@ -17,6 +17,7 @@ import {
   formatZone,
   plural,
   truncateMiddle,
+  withUnseen,
 } from './format';
 
 describe('format', () => {
@@ -58,6 +59,30 @@ describe('format', () => {
     expect(truncateMiddle('short', 14)).toBe('short');
     expect(truncateMiddle('🚀🔥 launch of 🤖🤖🤖', 8)).toBe('🚀🔥 la…🤖🤖');
   });
+
+  it.each([
+    ['support\u200b-bot', 'support‹U+200B›-bot'],
+    ['support-bot\u2060', 'support-bot‹U+2060›'],
+    ['\u202etob', '‹U+202E›tob'],
+    ['bot\u200d', 'bot‹U+200D›'],
+    ['bot\ufe0f', 'bot‹U+FE0F›'],
+    ['\u2800', '‹U+2800›'],
+    ['\u115f\u3164', '‹U+115F›‹U+3164›'],
+    ['\u{e0041}', '‹U+E0041›'],
+    ['\ta\nb', '‹U+0009›a‹U+000A›b'],
+    [' ', '‹U+0020›'],
+    [' bot', '‹U+0020›bot'],
+    ['bot\u3000', 'bot‹U+3000›'],
+  ])('writes out what nobody sees in an id, so that none looks like another: %j', (id, shown) => {
+    expect(withUnseen(id)).toBe(shown);
+  });
+
+  it.each(['support bot', 'żółw', 'e\u0301', '👩\u200d💻', '❤\ufe0f', '👍🏽', 'می\u200cخواهم', 'क्\u200dष'])(
+    'leaves an id as it is where all of it is seen or shapes what is: %s',
+    (id) => {
+      expect(withUnseen(id)).toBe(id);
+    },
+  );
 
   it('formats an entropy score in two decimals, and never as a threshold that it is below', () => {
     expect([0, 0.2, 0.29, 0.3333, 0.5, 1].map(formatEntropy)).toEqual([

@@ -155,6 +155,23 @@ export function truncateMiddle(text: string, charsMax: number): string {
   return `${letters.slice(0, charsMax - 1 - tail).join('')}…${letters.slice(-tail).join('')}`;
 }
 
+/** Emoji, and letters of scripts that join, which are not those of Europe and the Far East. */
+const JOINS =
+  /\ufe0f|[\p{Extended_Pictographic}\p{Emoji_Modifier}]|[^\p{scx=Latn}\p{scx=Grek}\p{scx=Cyrl}\p{scx=Hani}\p{scx=Hang}\p{scx=Hira}\p{scx=Kana}\p{sc=Zyyy}\p{sc=Zinh}]/u;
+/** What leaves no mark or turns a text about, unless it shapes what stands before it; and spaces at its ends. */
+const UNSEEN = new RegExp(
+  String.raw`[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800](?<!(?:${JOINS.source})[\u200c\u200d\ufe0e\ufe0f])|^\s+|\s+$`,
+  'gu',
+);
+
+/** An id with its unseen signs written out, or it would look like another: `support‹U+200B›-bot`. */
+export const withUnseen = (text: string): string =>
+  text.replace(UNSEEN, (signs) =>
+    [...signs]
+      .map((sign) => `‹U+${sign.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')}›`)
+      .join(''),
+  );
+
 /** "1 session", "2 sessions". */
 export const plural = (count: number, one: string, many = `${one}s`): string =>
   `${formatCount(count)} ${count === 1 ? one : many}`;

@@ -2,7 +2,7 @@
 import { Ban } from 'lucide-react';
 import { useState } from 'react';
 import { deactivateAgent, useDenial } from '../../api';
-import { Button, ConfirmDialog, Field, Input } from '../../ui';
+import { Button, ConfirmDialog, Field, Input, withUnseen } from '../../ui';
 
 export function DeactivateButton({ agentId }: { agentId: string }) {
   const denial = useDenial('command');
@@ -33,7 +33,7 @@ export function DeactivateButton({ agentId }: { agentId: string }) {
       <ConfirmDialog
         open={isAsking}
         onOpenChange={setIsAsking}
-        title={`Deactivate ${agentId}?`}
+        title={`Deactivate ${withUnseen(agentId)}?`}
         description="Every call of it is refused from this moment on, until somebody reactivates it. Calls under way are cut off."
         confirmLabel="Deactivate agent"
         problems={{ reason: problem }}

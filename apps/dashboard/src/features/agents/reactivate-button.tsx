@@ -6,7 +6,7 @@ import { useMutation } from '@tanstack/react-query';
 import { Play } from 'lucide-react';
 import { useState } from 'react';
 import { reactivateAgent, useDenial } from '../../api';
-import { Button, ConfirmDialog, toast } from '../../ui';
+import { Button, ConfirmDialog, toast, withUnseen } from '../../ui';
 
 interface ReactivateButtonProps {
   agentId: string;
@@ -46,7 +46,7 @@ export function ReactivateButton({ agentId, asksFirst = false }: ReactivateButto
       <ConfirmDialog
         open={isAsking}
         onOpenChange={setIsAsking}
-        title={`Reactivate ${agentId}?`}
+        title={`Reactivate ${withUnseen(agentId)}?`}
         description="Its calls go through again at once, and the kill switch starts with an empty window."
         confirmLabel="Reactivate"
         confirmVariant="primary"

@@ -19,6 +19,7 @@ import {
   Skeleton,
   type Tone,
   useNow,
+  withUnseen,
 } from '../../ui';
 import type { AlertsSearch } from './alerts-search';
 import { nextTryText, tryAheadOf } from './next-try-text';
@@ -201,7 +202,7 @@ const Delivery = memo(function Delivery({
               params={{ agentId: notice.agent_id }}
               className="text-accent hover:underline"
             >
-              {notice.agent_id}
+              {withUnseen(notice.agent_id)}
             </Link>
           ) : null}
           {notice.type === 'total_spend' ? (

@@ -6,7 +6,7 @@ import { Fragment } from 'react';
 import type { AlertChannel, AlertRule } from '#contracts';
 import { api, isChannelFailing, useDenial } from '../../api';
 import { useDraft } from '../../app/use-draft';
-import { Badge, formatCount, plural, RelativeTime, Switch } from '../../ui';
+import { Badge, formatCount, plural, RelativeTime, Switch, withUnseen } from '../../ui';
 import { meanwhileText } from '../dialog-form/meanwhile';
 import { EditableList } from './editable-list';
 import { MuteMenu, MuteNote } from './mute-menu';
@@ -153,7 +153,7 @@ function FiringLink({ agentId, className }: { agentId: string | null; className?
     );
   return (
     <Link to="/agents/$agentId" params={{ agentId }} title={agentId} className="min-w-0 underline">
-      <bdi className={className}>{agentId}</bdi>
+      <bdi className={className}>{withUnseen(agentId)}</bdi>
     </Link>
   );
 }

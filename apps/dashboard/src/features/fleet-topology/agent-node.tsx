@@ -7,7 +7,7 @@ import type { NodeProps } from '@xyflow/react';
 import { Ghost } from 'lucide-react';
 import { memo, useContext } from 'react';
 import { NONE_SINCE_START } from '../../app/begun-anew';
-import { CutMiddle, cx, plural, truncateMiddle } from '../../ui';
+import { CutMiddle, cx, plural, truncateMiddle, withUnseen } from '../../ui';
 import { type FleetNode, fleetColour, fleetLabel, isFromBefore } from './fleet-nodes';
 import { type FleetState, fleetState } from './fleet-search';
 import { loopName } from './loop-names';
@@ -124,7 +124,7 @@ function CardText({ node, state, namesOnly }: { node: FleetNode; state: FleetSta
             <Ghost size={namesOnly ? 18 : 12} className="shrink-0 text-warning" aria-hidden="true" />
           ) : null}
           {namesOnly ? (
-            <span className="line-clamp-2 [overflow-wrap:anywhere]">{node.agent_id}</span>
+            <span className="line-clamp-2 [overflow-wrap:anywhere]">{withUnseen(node.agent_id)}</span>
           ) : (
             <CutMiddle text={node.agent_id} />
           )}

@@ -4,7 +4,17 @@ import { ArrowDownLeft, ArrowUpRight, ScanSearch, X } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { TopologyEdge } from '#contracts';
 import { NONE_SINCE_START } from '../../app/begun-anew';
-import { Badge, cx, Fact, formatCount, IconButton, Identifier, RelativeTime, StateDot } from '../../ui';
+import {
+  Badge,
+  cx,
+  Fact,
+  formatCount,
+  IconButton,
+  Identifier,
+  RelativeTime,
+  StateDot,
+  withUnseen,
+} from '../../ui';
 import { dotOf, type FleetData, type FleetNode, fleetLabel, isFromBefore } from './fleet-nodes';
 import { formatLatency } from './stats-series';
 
@@ -30,7 +40,7 @@ export function NodeDetails({ node, topology, onSelect, onClose }: NodeDetailsPr
     >
       <header className="flex items-start gap-2 px-3 pt-2.5">
         <div className="min-w-0 flex-1">
-          <h2 className="font-semibold text-md [overflow-wrap:anywhere]">{node.agent_id}</h2>
+          <h2 className="font-semibold text-md [overflow-wrap:anywhere]">{withUnseen(node.agent_id)}</h2>
           <div className="mt-0.5 flex flex-wrap items-center gap-2 text-muted text-xs">
             <StateDot
               state={dotOf(node)}

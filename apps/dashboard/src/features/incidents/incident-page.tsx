@@ -8,7 +8,7 @@ import { LoadingThing, MissingThing } from '../../app/thing-page';
 import { useBack } from '../../app/use-back';
 import { useChangeSearch } from '../../app/use-change-search';
 import { useTopic } from '../../realtime';
-import { cx, FactInLine, Identifier, RelativeTime } from '../../ui';
+import { cx, FactInLine, Identifier, RelativeTime, withUnseen } from '../../ui';
 import { ReactivateButton } from '../agents/reactivate-button';
 import { EvidencePanel } from './evidence-panel';
 import { IncidentState } from './incident-row';
@@ -59,7 +59,7 @@ function IncidentHeader({ incident }: { incident: Incident }) {
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1.5">
         <BackLink to="/incidents" listName="incidents" />
         <h1 className="min-w-0 font-semibold text-lg [overflow-wrap:anywhere]">
-          {incident.agent_id} <span className="font-normal text-muted">was stopped</span>
+          {withUnseen(incident.agent_id)} <span className="font-normal text-muted">was stopped</span>
         </h1>
         <IncidentState incident={incident} />
         <div className="ml-auto min-w-0 max-md:ml-0 max-md:w-full">
@@ -84,7 +84,7 @@ function IncidentHeader({ incident }: { incident: Incident }) {
             params={{ agentId: incident.agent_id }}
             className="text-accent hover:underline"
           >
-            {incident.agent_id}
+            {withUnseen(incident.agent_id)}
           </Link>
         </FactInLine>
         <FactInLine name="Session">

@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { Check, X } from 'lucide-react';
 import type { SemanticMatch } from '#contracts';
 import { useDenial } from '../../api';
-import { Badge, Button, RelativeTime, truncateMiddle } from '../../ui';
+import { Badge, Button, RelativeTime, truncateMiddle, withUnseen } from '../../ui';
 import { formatCosine } from '../calls/cache-texts';
 import { TextPair } from '../compared-texts/text-pair';
 import { useVerdict } from './use-cache';
@@ -31,7 +31,7 @@ export function MatchRow({ match }: { match: SemanticMatch }) {
             params={{ agentId: match.agent_id }}
             className="font-medium text-fg hover:underline"
           >
-            {match.agent_id}
+            {withUnseen(match.agent_id)}
           </Link>
           {match.model ? ` · ${match.model}` : ''}
         </span>

@@ -14,6 +14,7 @@ import {
   RelativeTime,
   StateDot,
   StepRate,
+  withUnseen,
 } from '../../ui';
 import { ControlBadge } from '../hitl-console/control-badge';
 import { dotState, isStoppedAgent, LOOP_REST_LABELS, type Rest } from './rest';
@@ -209,7 +210,7 @@ export const SessionCard = memo(function SessionCard({
         {session.last_intent || <span className="text-faint">{nothingShown(session)}</span>}
       </p>
       <p className="truncate text-muted text-xs">
-        <bdi>{session.agent_id}</bdi>
+        <bdi>{withUnseen(session.agent_id)}</bdi>
         {session.last_tool ? (
           <>
             {' · '}

@@ -13,6 +13,7 @@ import {
   RelativeTime,
   StateDot,
   StepRate,
+  withUnseen,
 } from '../../ui';
 import { LatestRefusal } from '../agents/latest-refusal';
 import { isKilled } from '../agents/select-agents';
@@ -66,7 +67,7 @@ export function InspectHeader({ session }: { session: SessionView }) {
       {agent && !session.ended ? <SplitNote agent={agent} namesAgent /> : null}
       <dl className="flex flex-wrap gap-x-6 gap-y-1 text-xs">
         <FactInLine name="Agent">
-          <bdi>{session.agent_id}</bdi> <bdi className="text-muted">{session.agent_type}</bdi>
+          <bdi>{withUnseen(session.agent_id)}</bdi> <bdi className="text-muted">{session.agent_type}</bdi>
         </FactInLine>
         {session.model_name ? <FactInLine name="Model">{session.model_name}</FactInLine> : null}
         {session.cluster_id ? <FactInLine name="Cluster">{session.cluster_id}</FactInLine> : null}

@@ -1,7 +1,7 @@
 /** An opened step: reasoning, tool input and output, ids, and the raw message. */
 import type { ReactNode } from 'react';
 import type { StepView } from '#contracts';
-import { CodeBlock, Fact, formatUsd, Identifier } from '../../ui';
+import { CodeBlock, Fact, formatUsd, Identifier, withUnseen } from '../../ui';
 import { editableInput } from '../hitl-console/tool-input';
 
 export function StepBody({ step }: { step: StepView }) {
@@ -42,7 +42,7 @@ export function StepBody({ step }: { step: StepView }) {
           </Fact>
         ) : null}
         <Fact name="Agent">
-          {identity.agent_id} ({identity.agent_type} {identity.capability_version})
+          {withUnseen(identity.agent_id)} ({identity.agent_type} {identity.capability_version})
           {identity.model_name ? `, ${identity.model_name}` : ''}
         </Fact>
         <Fact name="Agent's clock">{meta.timestamp}</Fact>

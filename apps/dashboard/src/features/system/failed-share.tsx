@@ -1,6 +1,8 @@
 /** How much of it fails, and whose, in a line: one agent alone is named, and a click away. */
+
 import { Link } from '@tanstack/react-router';
 import type { UpstreamHealth } from '#contracts';
+import { withUnseen } from '../../ui';
 import { shareText } from './upstream-texts';
 
 export function FailedShare({ upstream }: { upstream: UpstreamHealth }) {
@@ -12,7 +14,7 @@ export function FailedShare({ upstream }: { upstream: UpstreamHealth }) {
         <>
           {' '}
           <Link to="/agents/$agentId" params={{ agentId }} className="font-medium underline">
-            <bdi>{agentId}</bdi>
+            <bdi>{withUnseen(agentId)}</bdi>
           </Link>
         </>
       ) : null}
