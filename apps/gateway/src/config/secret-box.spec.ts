@@ -1,4 +1,5 @@
-import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { temporaryFolder } from '#testing/temporary-folder';
@@ -39,5 +40,18 @@ describe('the secret box', () => {
     writeFileSync(file(), 'oops');
     expect(() => openSecretBox(folder, null)).toThrow(/restore it/);
     expect(readFileSync(file(), 'utf8')).toBe('oops');
+  });
+
+  it('leaves the mode of a file alone that a link leads to and that holds no key', () => {
+    const other = join(folder, 'passwd');
+    writeFileSync(other, 'root', { mode: 0o644 });
+    symlinkSync(other, file());
+    expect(() => openSecretBox(folder, null)).toThrow(/does not hold a key/);
+    expect(statSync(other).mode & 0o777).toBe(0o644);
+  });
+
+  it('stops at a pipe instead of waiting for its other end', () => {
+    execFileSync('mkfifo', [file()]);
+    expect(() => openSecretBox(folder, null)).toThrow(/does not hold a key/);
   });
 });

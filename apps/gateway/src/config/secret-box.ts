@@ -4,7 +4,7 @@
  * without that file gives nothing away; losing the file loses what was sealed, and nothing else.
  */
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
-import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, constants, fchmodSync, fstatSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SecretBox } from '#contracts';
 
@@ -57,18 +57,30 @@ function fileKey(path: string): Buffer {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw cannotUse(path, error);
   }
-  const key = Buffer.from(readKey(path).trim(), 'base64url');
-  if (key.length !== KEY_BYTES)
+  const key = readKey(path);
+  if (key === null)
     throw new Error(
       `${path} does not hold a key of ${KEY_BYTES} bytes; restore it, or remove it and give keys again`,
     );
   return key;
 }
 
-function readKey(path: string): string {
+/**
+ * Null: it holds none. A pipe is not waited for; and what is there is made private once it is known for a key, since a link may lead
+ * to anything.
+ */
+function readKey(path: string): Buffer | null {
   try {
-    chmodSync(path, OWNER_ONLY);
-    return readFileSync(path, 'utf8');
+    const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    try {
+      if (!fstatSync(file).isFile()) return null;
+      const key = Buffer.from(readFileSync(file, 'utf8').trim(), 'base64url');
+      if (key.length !== KEY_BYTES) return null;
+      fchmodSync(file, OWNER_ONLY);
+      return key;
+    } finally {
+      closeSync(file);
+    }
   } catch (error) {
     throw cannotUse(path, error);
   }
