@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -47,6 +48,24 @@ describe('the database file', () => {
     const { close } = openWriterConnection(settings());
     expect(statSync(log).mode & 0o777).toBe(0o600);
     close();
+  });
+
+  it.each(['.lock', '-wal'])(
+    'reads no link in the place of %s, and leaves alone what it leads to',
+    (name) => {
+      openWriterConnection(settings()).close();
+      const other = join(folder, 'passwd');
+      writeFileSync(other, '', { mode: 0o644 });
+      rmSync(settings().path + name, { force: true });
+      symlinkSync(other, settings().path + name);
+      expect(() => openWriterConnection(settings())).toThrow(/a link stands in the place of .*; remove it/);
+      expect(statSync(other).mode & 0o777).toBe(0o644);
+    },
+  );
+
+  it('stops at a pipe in its place instead of waiting for the other end', () => {
+    execFileSync('mkfifo', [join(folder, 'pipe')]);
+    expect(() => openWriterConnection(settings(join(folder, 'pipe')))).toThrow(/cannot open the store/);
   });
 
   it('takes one writer at a time, and the next one as soon as that has gone', () => {

@@ -2,7 +2,17 @@
  * Opens the database file: private to its owner, owned by one process at a time, migrated, in write-ahead mode.
  * Every reason not to is told in words for the person who started the server.
  */
-import { chmodSync, closeSync, openSync, realpathSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  fchmodSync,
+  fstatSync,
+  lstatSync,
+  openSync,
+  realpathSync,
+  statSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { diskFullDetail, StoreFullError } from './disk-full.js';
@@ -166,6 +176,7 @@ function prepareWriter(
  * process apart, which plain file locks do not.
  */
 function holdExclusively(lockPath: string): Database {
+  requireNoLink(lockPath);
   createPrivately(lockPath);
   const hold = new SQLite(lockPath, { timeout: 0 });
   try {
@@ -184,10 +195,22 @@ function holdExclusively(lockPath: string): Database {
   }
 }
 
-/** SQLite gives its -wal and -shm files the mode of the database. */
+/** SQLite gives its -wal and -shm files the mode of the database. A pipe in its place is not waited for. */
 function createPrivately(path: string): void {
-  closeSync(openSync(path, 'a', FILE_MODE));
-  chmodSync(path, FILE_MODE);
+  const { O_WRONLY, O_APPEND, O_CREAT, O_NONBLOCK } = constants;
+  const file = openSync(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK, FILE_MODE);
+  try {
+    if (!fstatSync(file).isFile()) throw new Error(`${path} is not a file; move it away`);
+    fchmodSync(file, FILE_MODE);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Beside the database nobody has a use for one, and what it leads to would be made private. */
+function requireNoLink(path: string): void {
+  if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink())
+    throw new Error(`a link stands in the place of ${path}; remove it`);
 }
 
 /**
@@ -197,6 +220,7 @@ function createPrivately(path: string): void {
 function makeLogsPrivate(path: string): void {
   for (const name of ['-wal', '-shm', '-journal']) {
     const log = path + name;
+    requireNoLink(log);
     if (statSync(log, { throwIfNoEntry: false }) !== undefined) chmodSync(log, FILE_MODE);
   }
 }
