@@ -75,6 +75,28 @@ test('the deployment in the path counts, whatever model the body names', async (
   expect(await openai('deployed').post(path('gpt-4o-mini'), { body })).toMatchObject({ id: 'some_1' });
 });
 
+test.each([
+  ['twice', '{"model":"text-embedding-3-small","input":"a","model":"text-embedding-3-large"}', ''],
+  [
+    'in another case too',
+    '{"model":"text-embedding-3-small","Model":"text-embedding-3-large","input":"a"}',
+    '',
+  ],
+  ['in another charset', '{"model":"text-embedding-3-small","input":"a"}', '; charset=utf-7'],
+])('a model that is named %s passes as none that is allowed', async (_, body, charset) => {
+  await setPolicy('embedder', { allowed_models: ['text-embedding-3-small'] });
+  answerAnything();
+  const embed = (text: string, parameter: string) =>
+    fetch(`${base('embedder', 'openai')}/v1/embeddings`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${AGENT_KEY}`, 'content-type': `application/json${parameter}` },
+      body: text,
+    });
+  expect((await embed(body, charset)).status).toBe(403);
+  expect(upstream.calls).toHaveLength(0);
+  expect((await embed('{"model":"text-embedding-3-small","input":"a"}', '')).status).toBe(200);
+});
+
 test('what names no model that can be read is refused to who may use only some, and what costs nothing is not', async () => {
   await setPolicy('some-models', { allowed_models: ['gpt-4o-mini', 'text-embedding-3-small'] });
   answerAnything();

@@ -57,8 +57,7 @@ export const receiveStep = ({ limits, bodyBytes, retries, continued }: ReceivePa
     // What no guard can read goes no further; vendors' SDKs never compress what they send.
     if (call.dialect !== null && (incoming.headers['content-encoding'] ?? 'identity') !== 'identity')
       return ENCODED;
-    if (call.dialect !== null && incoming.headersDistinct['content-type']?.some(namesOtherCharset))
-      return NOT_IN_UTF8;
+    if (call.dialect !== null && namesOtherCharset(incoming.rawHeaders)) return NOT_IN_UTF8;
     if (hasBody) call.body = await readRequestBody(incoming, limits, roomFor(call, bodyBytes));
     if (call.body !== null && call.body.byteCount > LONG_WORK_BYTES) leaveNow();
     if (call.dialect !== null) call.readAs((call.body ?? new BytePieces()).read(parseObject));
@@ -117,13 +116,18 @@ function parseObject(bytes: Buffer): unknown {
   return value;
 }
 
-/** Guards read UTF-8. Some servers read what is named here: in UTF-7 each letter has a second spelling. */
-const namesOtherCharset = (contentType: string): boolean =>
-  /charset(?!\s*=\s*"?(?:utf-?8|us-ascii)"?\s*(?:[;,]|$))/i.test(contentType);
+const OTHER_CHARSET = /charset(?!\s*=\s*"?(?:utf-?8|us-ascii)"?\s*(?:[;,]|$))/i;
+/** Guards read UTF-8. Some servers read what is named here, in the first content-type or in another: in UTF-7 each letter has a second spelling. */
+const namesOtherCharset = (rawHeaders: readonly string[]): boolean =>
+  rawHeaders.some(
+    (text, at) =>
+      at % 2 === 1 && OTHER_CHARSET.test(text) && rawHeaders[at - 1]?.toLowerCase() === 'content-type',
+  );
 
 /**
- * Some bytes themselves of an upload; undefined for what is no body; null for JSON that nobody can read, which is the upstream's to refuse.
- * What looks like an object is read whatever it is called: many servers look no further than that either.
+ * Some bytes themselves of an upload; undefined for what is no body; null for JSON that nobody can read, or that one may read one way and
+ * another otherwise: it is the upstream's to refuse. What looks like an object is read whatever it is called: many servers look no
+ * further than that either.
  */
 function jsonIfAny({ incoming, body }: ProxyCall): unknown {
   if (body === null || body.byteCount === 0) return undefined;
@@ -131,13 +135,19 @@ function jsonIfAny({ incoming, body }: ProxyCall): unknown {
   return body.read((bytes) => {
     const first = withoutMark(bytes).find((byte) => byte > SPACE);
     if (!isCalledJson && first !== OPENING_BRACE) return body.all[0];
+    if (namesOtherCharset(incoming.rawHeaders) || passedBound(bytes, DIALECT_LIMITS.json) !== null)
+      return null;
     try {
-      return passedBound(bytes, DIALECT_LIMITS.json) === null ? parseJsonBytes(bytes) : null;
+      const value = parseJsonBytes(bytes);
+      return typeof value === 'object' && value !== null && isAmbiguous(bytes, value) ? null : value;
     } catch {
       return null;
     }
   });
 }
+
+const isAmbiguous = (bytes: Buffer, value: object): boolean =>
+  duplicateKeyOf(bytes, value) !== null || nameInOtherCase(value as Record<string, unknown>) !== null;
 
 const ENCODED = refused('unsupported_media_type', 'Send the request without content-encoding.');
 const NOT_IN_UTF8 = refused(
