@@ -67,6 +67,10 @@ test('[FR-9.10+] [FR-9.10-] a looping agent is seen, stopped by a click, guided 
 
   await alertRow(ana).getByTestId('pause-and-inspect').click();
   await ana.waitForURL(`**/sessions/${SESSION}**`, { timeout: WAIT_MS });
+  const fired = await ana.getByText('steps were the same').innerText({ timeout: WAIT_MS });
+  expect(fired).toMatch(
+    /^2 alerts \(latest: .+\)\. 5 of 5 steps were the same:\s+Read the quarterly report$/,
+  );
   const polled = await polling;
   expect(polled).toMatchObject({ session_id: SESSION, state: 'paused' });
   expect((await post('Held one')).control.state).toBe('paused');

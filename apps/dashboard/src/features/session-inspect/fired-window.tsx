@@ -25,8 +25,8 @@ export function FiredWindow({ detail }: { detail: SessionDetail }) {
     >
       {alert ? (
         <p className="border-line border-b px-3 py-2 text-muted text-xs">
-          {plural(alert.alert_count, 'alert')}, the latest <RelativeTime atMs={alert.last_at_ms} />:{' '}
-          {alert.latest.occurrence_count} of {alert.latest.window_size} steps were
+          {plural(alert.alert_count, 'alert')} (latest: <RelativeTime atMs={alert.last_at_ms} />
+          ). {alert.latest.occurrence_count} of {alert.latest.window_size} steps were the same:
           <span
             title={alert.latest.repeated_pattern.intent}
             className="line-clamp-3 text-fg [overflow-wrap:anywhere]"
