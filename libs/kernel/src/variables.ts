@@ -95,13 +95,21 @@ export function readChoice<Name extends string, Choice extends string>(
   throw new ConfigError(name, text, `give one of ${choices.join(', ')}.`);
 }
 
-/** A http(s) URL without credentials, which would be a secret; null when unset. The value is not repeated. */
-export function readBaseUrl<Name extends string>(variables: Variables<Name>, name: Name): string | null {
+/**
+ * A http(s) URL without credentials, which would be a secret; null when unset. The value is not repeated.
+ *
+ * @param example one that would do, for whoever gave another
+ */
+export function readBaseUrl<Name extends string>(
+  variables: Variables<Name>,
+  name: Name,
+  example = 'http://127.0.0.1:9997/v1',
+): string | null {
   const text = variables[name];
   if (text === undefined) return null;
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '') return text;
-  throw new ConfigError(name, null, 'give a URL without credentials, such as http://127.0.0.1:9997/v1.');
+  throw new ConfigError(name, null, `give a URL without credentials, such as ${example}.`);
 }
 
 /** A `redis://` or `rediss://` URL; null when unset. It may hold a password, so the value is not repeated. */

@@ -28,6 +28,13 @@ describe('where spans go', () => {
     });
   });
 
+  test.each([
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'http://localhost:4318'],
+    ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'http://localhost:4318/v1/traces'],
+  ])('who gives a bad %s is shown one that works', (name, example) => {
+    expect(() => parseTracesConfig({ [name]: 'collector:4318' })).toThrow(`such as ${example}.`);
+  });
+
   test('what is said of traces alone goes first', () => {
     const config = parseTracesConfig({
       OTEL_EXPORTER_OTLP_ENDPOINT,

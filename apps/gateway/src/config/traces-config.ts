@@ -28,6 +28,8 @@ export const TRACES_VARIABLES = {
 type Variable = (typeof TRACES_VARIABLES)[keyof typeof TRACES_VARIABLES];
 
 const TRACES_PATH = '/v1/traces';
+/** A collector beside the gateway, at its usual port. */
+const EXAMPLE = 'http://localhost:4318';
 const PROTOCOLS = ['http/protobuf', 'http/json'] as const satisfies readonly OtlpProtocol[];
 const EXPORTERS = ['otlp', 'none'] as const;
 const SAMPLERS = ['parentbased_always_on', 'parentbased_traceidratio', 'parentbased_always_off'] as const;
@@ -53,8 +55,8 @@ export function parseTracesConfig(variables: Variables<Variable>): TracesConfig 
 
 /** One for traces is taken as it is; the other is a base. */
 function collectorUrl(variables: Variables<Variable>): string | null {
-  const forTraces = readBaseUrl(variables, TRACES_VARIABLES.tracesEndpoint);
-  const base = readBaseUrl(variables, TRACES_VARIABLES.endpoint);
+  const forTraces = readBaseUrl(variables, TRACES_VARIABLES.tracesEndpoint, EXAMPLE + TRACES_PATH);
+  const base = readBaseUrl(variables, TRACES_VARIABLES.endpoint, EXAMPLE);
   return forTraces ?? (base === null ? null : `${base.replace(/\/+$/, '')}${TRACES_PATH}`);
 }
 
