@@ -69,6 +69,16 @@ describe('secrets', () => {
     );
   });
 
+  it('that seal the database are refused on loopback too, with a remedy that helps there', () => {
+    for (const secret of ['seventeen-letters', 'a'.repeat(40)])
+      expect(() => read({ OBSERVATORY_SECRET_KEY: secret })).toThrow(
+        expect.objectContaining({
+          variable: 'OBSERVATORY_SECRET_KEY',
+          message: expect.stringMatching(/^(?!.*(HOST|127\.0\.0\.1)).*copies the database.*make one with/),
+        }),
+      );
+  });
+
   it('that nobody can guess are fine everywhere, and so is having none', () => {
     for (let count = 0; count < 200; count += 1) {
       const secret = randomBytes(24).toString(count % 2 ? 'base64url' : 'hex');

@@ -8,7 +8,7 @@ import { type EnvironmentUpstream, parseUpstreams } from './upstreams.js';
 
 /** Shorter ones are refused everywhere. */
 const SECRET_CHARS_MIN = 8;
-/** Shorter ones are refused where others than this machine can connect. */
+/** Shorter ones are refused where others than this machine can guess. */
 const PUBLIC_SECRET_CHARS_MIN = 24;
 const SECRET_CHARS_MAX = 256;
 
@@ -92,11 +92,12 @@ export function parseSecrets(
 ): GatewaySecrets {
   const operatorToken = variables[SECRET_VARIABLES.operatorToken] ?? null;
   const agentKey = variables[SECRET_VARIABLES.agentKey] ?? null;
-  if (operatorToken !== null) requireStrength(SECRET_VARIABLES.operatorToken, operatorToken, isLoopback);
-  if (agentKey !== null) requireStrength(SECRET_VARIABLES.agentKey, agentKey, isLoopback);
+  const exposure = isLoopback ? null : OPEN_PORT;
+  if (operatorToken !== null) requireStrength(SECRET_VARIABLES.operatorToken, operatorToken, exposure);
+  if (agentKey !== null) requireStrength(SECRET_VARIABLES.agentKey, agentKey, exposure);
   const secretKey = variables[SECRET_VARIABLES.secretKey] ?? null;
   // It guards a copied database against guessing at leisure, so its strength does not depend on who can connect.
-  if (secretKey !== null) requireStrength(SECRET_VARIABLES.secretKey, secretKey, false);
+  if (secretKey !== null) requireStrength(SECRET_VARIABLES.secretKey, secretKey, COPIED_DATABASE);
   if (agentKey !== null && agentKey === operatorToken) {
     throw new ConfigError(
       SECRET_VARIABLES.agentKey,
@@ -124,7 +125,19 @@ function parseApiKey(text: string | undefined): string | null {
   );
 }
 
-function requireStrength(variable: string, secret: string, isLoopback: boolean): void {
+/** Who could guess a secret, and what helps besides a better one. Null: nobody but who uses this machine. */
+type Exposure = { whose: string; wayOut: string } | null;
+
+const OPEN_PORT: Exposure = {
+  whose: 'HOST lets others connect',
+  wayOut: ', unset it to have one made, or listen on 127.0.0.1.',
+};
+const COPIED_DATABASE: Exposure = {
+  whose: 'whoever copies the database can try keys on it',
+  wayOut: ', or unset it to have one made.',
+};
+
+function requireStrength(variable: string, secret: string, exposure: Exposure): void {
   const suggestion = 'make one with: node -p "crypto.randomBytes(24).toString(\'base64url\')"';
   if (!/^[\x21-\x7e]+$/.test(secret)) {
     throw new ConfigError(variable, null, `it may hold printable ASCII without spaces only; ${suggestion}.`);
@@ -136,21 +149,21 @@ function requireStrength(variable: string, secret: string, isLoopback: boolean):
       `it has ${secret.length} characters, and ${SECRET_CHARS_MIN} to ${SECRET_CHARS_MAX} are needed; ${suggestion}.`,
     );
   }
-  if (isLoopback) return;
-  const remedy = `${suggestion}, unset it to have one made, or listen on 127.0.0.1.`;
+  if (exposure === null) return;
+  const { whose, wayOut } = exposure;
   if (secret.length < PUBLIC_SECRET_CHARS_MIN) {
-    const found = `HOST lets others connect, and ${secret.length} characters can be guessed`;
+    const found = `${whose}, and ${secret.length} characters can be guessed`;
     throw new ConfigError(
       variable,
       null,
-      `${found}: at least ${PUBLIC_SECRET_CHARS_MIN} are needed; ${remedy}`,
+      `${found}: at least ${PUBLIC_SECRET_CHARS_MIN} are needed; ${suggestion}${wayOut}`,
     );
   }
   if (isWellKnown(secret)) {
     throw new ConfigError(
       variable,
       null,
-      `HOST lets others connect, and this value looks like an example; ${remedy}`,
+      `${whose}, and this value looks like an example; ${suggestion}${wayOut}`,
     );
   }
 }
