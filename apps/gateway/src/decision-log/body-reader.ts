@@ -7,6 +7,7 @@ import type { Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { ObservatoryError } from '#contracts';
 import { BytePieces } from '#kernel';
+import { CONFIG_VARIABLES } from '../config/env.js';
 import { deadlinesOf } from './deadlines.js';
 
 const DECODERS: Record<string, () => ReturnType<typeof createGunzip>> = {
@@ -15,8 +16,6 @@ const DECODERS: Record<string, () => ReturnType<typeof createGunzip>> = {
   deflate: createInflate,
   br: createBrotliDecompress,
 };
-
-const MIB = 1024 * 1024;
 
 export interface BodyLimits {
   /** As it arrives, before inflation. */
@@ -81,7 +80,7 @@ async function readInflated(
 
 interface Collection {
   /** Names the limit in the refusal. */
-  name: string;
+  name: keyof typeof BOUNDS;
   bytesMax: number;
   timeoutMs: number;
   take: TakeBytes;
@@ -119,10 +118,12 @@ function collect(
   });
 }
 
-const tooLarge = (name: string, bytesMax: number): ObservatoryError =>
+const BOUNDS = { body: CONFIG_VARIABLES.bodyBytesMax, 'inflated body': CONFIG_VARIABLES.inflatedBytesMax };
+
+const tooLarge = (name: keyof typeof BOUNDS, bytesMax: number): ObservatoryError =>
   new ObservatoryError(
     'payload_too_large',
-    `The ${name} is larger than ${bytesMax / MIB} MiB; send smaller batches.`,
+    `The ${name} is larger than ${bytesMax} bytes (${BOUNDS[name]}); send smaller batches.`,
   );
 
 /** The bytes that are under way together leave no room for more. */
