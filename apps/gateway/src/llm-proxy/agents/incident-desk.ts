@@ -57,8 +57,11 @@ export class IncidentDesk {
     this.#places = new FairShare({ max: UNSAVED_INCIDENTS_MAX, onFull: () => parts.events.incidentLost() });
   }
 
-  /** At once in force; written and told behind. Never throws. */
-  open(tenantId: string, incident: Incident): void {
+  /**
+   * At once in force and told. Resolves when it is kept, so that the next start stops the agent, too, or when the store has
+   * refused it for now. Never rejects.
+   */
+  open(tenantId: string, incident: Incident): Promise<unknown> {
     const { agents, store, live, alerts, events } = this.#parts;
     agents.deactivateByKillSwitch(agentScope(tenantId, incident.agent_id), incident);
     events.killed(tenantId, incident);
@@ -87,6 +90,7 @@ export class IncidentDesk {
       })
       .finally(() => this.#writing.delete(written));
     this.#writing.add(written);
+    return written;
   }
 
   /** Resolves when every incident opened so far is kept, or told as unsaved: such a one is written again until it is kept. */

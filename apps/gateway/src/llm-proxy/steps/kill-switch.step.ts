@@ -28,7 +28,7 @@ export interface KillSwitchParts {
 export const killSwitchStep = (parts: KillSwitchParts): Step => ({
   name: 'kill_switch',
   onFailure: 'open',
-  run(call: ProxyCall): Verdict | undefined {
+  run(call: ProxyCall): Promise<Verdict> | undefined {
     if (call.request === null || call.sessionId === null) return undefined;
     const settings = parts.agents.killSwitch(call.scope);
     if (!settings.enabled) return undefined;
@@ -45,8 +45,9 @@ export const killSwitchStep = (parts: KillSwitchParts): Step => ({
     });
     call.killScore = decision.breakdown.score;
     if (decision.kind === 'forward') return undefined;
-    parts.incidents.open(call.tenantId, incidentOf(call, settings, decision, parts.ids));
-    return verdict(parts.killResponse, decision.breakdown.score, settings.threshold);
+    const kept = parts.incidents.open(call.tenantId, incidentOf(call, settings, decision, parts.ids));
+    // Its caller is told that it is stopped: a gateway that dies right behind that starts with it stopped.
+    return kept.then(() => verdict(parts.killResponse, decision.breakdown.score, settings.threshold));
   },
   settle(call: ProxyCall): void {
     if (call.windowKey === null) return;
