@@ -1,9 +1,10 @@
 /** A disk that really is full; the store's own specs fill a bounded database where none can be mounted. */
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { buildDecisionLog } from '#testing';
+import { buildDecisionLog, respondJson, ScriptedUpstream } from '#testing';
 import { mountSmallDisk, type SmallDisk } from './small-disk.js';
-import { startGateway } from './start-gateway.js';
+import { AGENT_KEY, startGateway } from './start-gateway.js';
+import { upstreamsAt } from './start-one-gateway.js';
 
 const DISK_BYTES = 48 * 1024 * 1024;
 const ROOM_FOR_STEPS_BYTES = 40 * 1024 * 1024;
@@ -82,5 +83,44 @@ test.skipIf(disk === null)(
       .poll(async () => (await gateway.ingest(next)).status, { timeout: 20_000, interval: 250 })
       .toBe(202);
     expect(await gateway.stop()).toBe(0);
+  },
+);
+
+test.skipIf(disk === null)(
+  'an agent that the kill switch stopped on a full disk is still stopped after a restart, where there was room before it',
+  async () => {
+    const upstream = await new ScriptedUpstream().listen();
+    upstream.script((_call, response) =>
+      respondJson(response, 200, {
+        model: 'm',
+        choices: [
+          { index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'Still looking.' } },
+        ],
+      }),
+    );
+    const options = { dataDir: join(disk.mountPoint, 'stopped'), env: upstreamsAt(upstream.origin) };
+    const before = await startGateway(options);
+    const ask = async (gateway = before) => {
+      const answer = await fetch(`${gateway.url}/agents/looper/proxy/openai/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${AGENT_KEY}`, 'x-observatory-session': 'looper' },
+        body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Where is my order?' }] }),
+      });
+      await answer.arrayBuffer();
+      return answer.status;
+    };
+    disk.fill(0);
+    for (let request = 1; request <= 6; request += 1) expect(await ask()).toBe(200);
+    expect(await ask()).toBe(403);
+    await expect.poll(before.output).toContain('"event":"incident_unsaved"');
+    disk.clear();
+    expect(await before.stop()).toBe(0);
+
+    const gateway = await startGateway(options);
+    expect(await ask(gateway)).toBe(403);
+    const { body } = await gateway.operator('GET', '/v1/incidents?agent_id=looper');
+    expect(body.items).toMatchObject([{ agent_id: 'looper', reactivated_by: null }]);
+    expect(await gateway.stop()).toBe(0);
+    await upstream.close();
   },
 );

@@ -421,6 +421,7 @@ export class LlmProxyArea {
     await this.#client.close();
     this.feed.stop();
     await this.#steps.settled();
+    await this.incidents.stop();
     await this.log.close();
     await this.#parts.limits.close();
   }

@@ -98,6 +98,12 @@ export class IncidentDesk {
     await Promise.all(this.#writing);
   }
 
+  /** What the store has refused is tried once more: the next start stops whose incident is kept, and nobody else. Never rejects. */
+  async stop(): Promise<void> {
+    await this.settled();
+    await this.#unsaved.writeNow('').catch(() => {});
+  }
+
   /** Rejects as the store does. */
   async reactivate(
     by: Auditor & { tenant_id: string },
