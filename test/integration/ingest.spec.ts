@@ -10,7 +10,7 @@ import { AGENT_KEY, type JsonResponse, type RunningGateway, startGateway } from 
 
 let gateway: RunningGateway;
 beforeAll(async () => {
-  gateway = await startGateway({ env: { BODY_TIMEOUT_MS: '1500' } });
+  gateway = await startGateway({ env: { BODY_TIMEOUT_MS: '4000' } });
 });
 afterAll(async () => {
   expect(await gateway.stop()).toBe(0);
