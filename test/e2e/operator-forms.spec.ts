@@ -393,20 +393,25 @@ test('who revokes what the environment sets is told that the next start lets it 
   }
 });
 
-test('an agent key is made for several tenants, and the list says for which', async () => {
+test('an agent key is made for several tenants and certain agents, and the list says for which', async () => {
   await open('/settings?section=agent-keys');
   await field('Name').fill('platform');
+  await field('Only for agents').fill('help-desk, ..');
   await field('Further tenants').fill('acme, Globex');
   await button('Create key').click();
   await expect.poll(() => problemAt(field('Further tenants'))).toMatch(/^Lower-case letters/);
+  expect(await problemAt(field('Only for agents'))).toMatch(/^An id that a URL can name/);
   await checkEveryLook(page, 'key-tenants-refused');
+  await field('Only for agents').fill('help-desk, night desk');
   await field('Further tenants').fill('acme, globex');
   expect(await problemAt(field('Further tenants'))).toBeNull();
   await button('Create key').click();
   await page.getByTestId('agent-key-secret').waitFor();
   expect(await field('Further tenants').inputValue()).toBe('');
+  expect(await field('Only for agents').inputValue()).toBe('');
   await button('I have copied it').click();
   await tableRow('platform').getByText('for default, acme, globex').waitFor();
+  await tableRow('platform').getByText('as help-desk, night desk').waitFor();
   await checkEveryLook(page, 'key-of-tenants');
 });
 

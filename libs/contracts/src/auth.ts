@@ -70,7 +70,13 @@ export interface AgentPrincipal {
   key_id: string;
   key_name: string;
   tenant_id: string;
+  /** Agents that it may speak for, of which calls that name none have the first for theirs; null: any. */
+  agent_ids: readonly string[] | null;
 }
+
+/** Whether it may send steps, and make calls, of that agent. */
+export const maySpeakFor = ({ agent_ids }: Pick<AgentPrincipal, 'agent_ids'>, agentId: string): boolean =>
+  agent_ids === null || agent_ids.includes(agentId);
 
 export const loginBodySchema = z.strictObject({
   token: z.string().min(1).max(LIMITS.idCharsMax),
@@ -93,6 +99,8 @@ export const agentKeySchema = z.object({
   tenant_id: z.string(),
   /** Tenants that its proxied calls may name in `x-tenant-id`, its own among them; absent: its own only. */
   tenant_ids: z.array(z.string()).optional(),
+  /** Agents that it may speak for; absent: any. */
+  agent_ids: z.array(z.string()).optional(),
   name: z.string(),
   /** First characters of the key, to tell keys apart. */
   prefix: z.string(),
@@ -109,6 +117,12 @@ export const createAgentKeyBodySchema = z.strictObject({
   tenant_id: tenantIdSchema.optional(),
   /** Further tenants, for a platform that calls for many. */
   tenant_ids: z.array(tenantIdSchema).min(1).max(100).optional(),
+  /** It may speak for these agents alone; calls that name none are the first one's. */
+  agent_ids: z
+    .array(z.string().min(1).max(LIMITS.idCharsMax).regex(AGENT_ID, AGENT_ID_WORDS))
+    .min(1)
+    .max(100)
+    .optional(),
 });
 /** The secret is in this answer and nowhere else, ever. */
 export const createdAgentKeySchema = z.object({ key: agentKeySchema, secret: z.string() });

@@ -16,7 +16,8 @@ export type AcceptedAnswer = z.infer<typeof acceptedAnswerSchema>;
 
 export const rejectedAnswerSchema = z.object({
   status: z.literal('rejected'),
-  reason: z.enum(['schema_violation', 'invalid_json']),
+  /** `agent_refused`: the key may not speak for this agent. */
+  reason: z.enum(['schema_violation', 'invalid_json', 'agent_refused']),
   /** Names the field and what is expected. */
   detail: z.string(),
   /** Null if the message carries none. */

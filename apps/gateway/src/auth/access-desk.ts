@@ -79,6 +79,7 @@ interface GivenKey {
   name: string;
   tenantId: string;
   tenantIds?: string[];
+  agentIds?: string[] | undefined;
 }
 
 interface GivenOperator {
@@ -118,7 +119,12 @@ export class AccessDesk {
   /** @throws ObservatoryError forbidden for a tenant it may not act for, or when there are too many keys, its own or of all */
   async createAgentKey(
     principal: OperatorPrincipal,
-    body: { name: string; tenant_id?: string | undefined; tenant_ids?: string[] | undefined },
+    body: {
+      name: string;
+      tenant_id?: string | undefined;
+      tenant_ids?: string[] | undefined;
+      agent_ids?: string[] | undefined;
+    },
   ): Promise<{ key: AgentKey; secret: string }> {
     const tenantId = body.tenant_id ?? principal.tenant_id;
     const tenantIds = [...new Set([tenantId, ...(body.tenant_ids ?? [])])];
@@ -129,7 +135,8 @@ export class AccessDesk {
     return this.#creations.run('agent_key', () => {
       const own = this.#directory.agentKeys().filter((row) => reachOver(principal, row));
       requireShare(principal, own, CREDENTIAL_LIMITS.agentKeysMax, 'agent keys');
-      return this.#issueAgentKey(principal, { name: body.name, tenantId, tenantIds });
+      const { name, agent_ids: agentIds } = body;
+      return this.#issueAgentKey(principal, { name, tenantId, tenantIds, agentIds });
     });
   }
 
@@ -140,15 +147,18 @@ export class AccessDesk {
 
   async #issueAgentKey(
     by: Auditor,
-    { name, tenantId, tenantIds = [] }: GivenKey,
+    { name, tenantId, tenantIds = [], agentIds }: GivenKey,
   ): Promise<{ key: AgentKey; secret: string }> {
     requireRoom(this.#directory.agentKeys(), CREDENTIAL_LIMITS.agentKeysMax, 'agent keys');
     const secret = createSecret('agent', this.#ids);
-    const several = tenantIds.length > 1 ? { tenant_ids: tenantIds } : {};
+    const reach = {
+      ...(tenantIds.length > 1 && { tenant_ids: tenantIds }),
+      ...(agentIds && { agent_ids: [...new Set(agentIds)] }),
+    };
     const row: AgentKeyRow = {
       key_id: `key_${this.#ids.next()}`,
       tenant_id: tenantId,
-      ...several,
+      ...reach,
       name,
       prefix: displayPrefix(secret),
       created_at_ms: this.#clock.nowMs(),
@@ -157,7 +167,7 @@ export class AccessDesk {
       revoked_at_ms: null,
       secret_hash: hashSecret(secret),
     };
-    const detail = { key_id: row.key_id, name, prefix: row.prefix, ...several };
+    const detail = { key_id: row.key_id, name, prefix: row.prefix, ...reach };
     await this.#directory.putAgentKey(row, this.#audit.draft(by, tenantId, 'agent_key.create', detail));
     return { key: withoutHash(row), secret };
   }

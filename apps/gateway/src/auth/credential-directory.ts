@@ -291,9 +291,9 @@ export class CredentialDirectory {
     this.#agentKeys.set(row.key_id, row);
     this.#agentPrincipals.delete(row.key_id);
     if (row.revoked_at_ms !== null) return;
-    const { key_id, name } = row;
+    const { key_id, name, agent_ids = null } = row;
     const principalOf = (tenant_id: string): AgentPrincipal =>
-      Object.freeze({ kind: 'agent', key_id, key_name: name, tenant_id });
+      Object.freeze({ kind: 'agent', key_id, key_name: name, tenant_id, agent_ids });
     const principal = principalOf(row.tenant_id);
     const byTenant = new Map((row.tenant_ids ?? []).map((tenantId) => [tenantId, principalOf(tenantId)]));
     this.#agentPrincipals.set(key_id, byTenant.set(row.tenant_id, principal));

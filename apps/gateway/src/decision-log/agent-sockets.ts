@@ -127,10 +127,11 @@ export class AgentSockets {
     heard: HeardSessions,
     { values, isBatch }: { values: readonly unknown[]; isBatch: boolean },
   ): Promise<unknown> {
-    const { tenant_id } = socket.data.principal;
+    const { principal } = socket.data;
     const results = await this.#parts.interceptor.intercept(
-      tenant_id,
+      principal.tenant_id,
       values.map((value) => ({ value, text: null })),
+      principal,
     );
     for (const result of results)
       if (result.status === 'accepted') this.#watch(socket, heard, result.session_id);

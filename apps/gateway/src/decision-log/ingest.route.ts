@@ -135,7 +135,7 @@ async function ingest(parts: IngestRouteParts, asked: Asked, read: ReadBody): Pr
     const startedMs = performance.now();
     const { messages, isBatch } = messagesIn(body, format);
     parts.rate.take(principal.key_id, messages.length);
-    const answers = await parts.interceptor.intercept(tenantId, messages);
+    const answers = await parts.interceptor.intercept(tenantId, messages, principal);
     parts.events.answered(performance.now() - startedMs);
     return isBatch ? batchAnswer(answers) : oneAnswer(answers[0] as IngestAnswer);
   } catch (error) {
@@ -221,9 +221,8 @@ function oneAnswer(answer: IngestAnswer): PlainAnswer {
   const ordinary = asciiText(answer);
   if (ordinary !== null) return { status: 202, text: ordinary, byteCount: ordinary.length, headers: [] };
   if (answer.status === 'accepted') return jsonAnswer(202, answerText(answer));
-  return answer.reason === 'invalid_json'
-    ? jsonAnswer(400, JSON.stringify(invalidJson(answer)))
-    : jsonAnswer(422, answerText(answer));
+  if (answer.reason === 'invalid_json') return jsonAnswer(400, JSON.stringify(invalidJson(answer)));
+  return jsonAnswer(answer.reason === 'agent_refused' ? 403 : 422, answerText(answer));
 }
 
 const jsonAnswer = (status: number, text: string): PlainAnswer => ({ status, text, headers: [] });

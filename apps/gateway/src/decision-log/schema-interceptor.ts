@@ -8,10 +8,12 @@
  */
 import {
   type AcceptedAnswer,
+  type AgentPrincipal,
   type DecisionLog,
   type DecisionStore,
   type EntropyTuple,
   type IngestAnswer,
+  maySpeakFor,
   PROXY_SOURCE,
   type RuntimeConfigSource,
   type SessionKey,
@@ -97,6 +99,16 @@ export interface SchemaInterceptorParts {
   rows: Pick<SessionRegistry, 'mayBeStored' | 'mayHaveLeft' | 'bringBack'>;
 }
 
+type Sender = Pick<AgentPrincipal, 'agent_ids'>;
+const ANYBODY: Sender = { agent_ids: null };
+
+const notItsAgent = ({ identity, meta }: DecisionLog): Rejected =>
+  rejected(
+    'agent_refused',
+    `identity.agent_id: this key may not speak for ${JSON.stringify(identity.agent_id)}`,
+    meta.trace_id,
+  );
+
 export class SchemaInterceptor {
   readonly #parts: SchemaInterceptorParts;
   readonly #windows: WindowRestore;
@@ -108,9 +120,14 @@ export class SchemaInterceptor {
 
   /**
    * Answers in the order of `messages`; each stands for itself. Resolves once what was accepted is durable.
+   * @param sender may speak for some agents alone; absent: for any
    * @throws ObservatoryError store_busy, store_full: what was not answered is not stored, send it again
    */
-  async intercept(tenantId: string, messages: readonly Incoming[]): Promise<IngestAnswer[]> {
+  async intercept(
+    tenantId: string,
+    messages: readonly Incoming[],
+    sender: Sender = ANYBODY,
+  ): Promise<IngestAnswer[]> {
     const outcome: Outcome = {
       answers: new Array<IngestAnswer>(messages.length),
       duplicates: [],
@@ -122,7 +139,7 @@ export class SchemaInterceptor {
     const steps: Placed<Scored>[] = [];
     try {
       for (let at = 0; at < messages.length; at += 1) {
-        const step = this.#prepare(tenantId, messages[at] as Incoming, commit);
+        const step = this.#prepare(tenantId, messages[at] as Incoming, commit, sender);
         // Awaiting what is ready would give other requests a turn in between, for nothing.
         const prepared = step instanceof Promise ? await step : step;
         if (prepared.kind === 'rejected') answers[at] = prepared.answer;
@@ -159,18 +176,32 @@ export class SchemaInterceptor {
     return answers;
   }
 
-  #prepare(tenantId: string, incoming: Incoming, commit: OpenCommit): Prepared | Promise<Prepared> {
+  #prepare(
+    tenantId: string,
+    incoming: Incoming,
+    commit: OpenCommit,
+    sender: Sender,
+  ): Prepared | Promise<Prepared> {
     const message = 'line' in incoming ? parseLine(incoming) : incoming;
-    return 'kind' in message ? message : this.#prepareValue(tenantId, message, commit);
+    return 'kind' in message ? message : this.#prepareValue(tenantId, message, commit, sender);
   }
 
-  #prepareValue(tenantId: string, incoming: IncomingValue, commit: OpenCommit): Prepared | Promise<Prepared> {
+  #prepareValue(
+    tenantId: string,
+    incoming: IncomingValue,
+    commit: OpenCommit,
+    sender: Sender,
+  ): Prepared | Promise<Prepared> {
     const message = validate(incoming);
     if ('ok' in message) {
-      return this.#violation(tenantId, payloadHash(textOf(incoming)), message);
+      // Nobody's agent looks broken for what others say in its name.
+      const isOwn = maySpeakFor(sender, message.agentId ?? '');
+      const failure = isOwn ? message : { ...message, agentId: null };
+      return this.#violation(tenantId, payloadHash(textOf(incoming)), failure);
     }
     if ('kind' in message) return message;
     const { log } = message;
+    if (!maySpeakFor(sender, log.identity.agent_id)) return notItsAgent(log);
     const sessionId = resolveSessionId(log, (traceId) => this.#parts.memory.sessionOf(tenantId, traceId));
     const parentId = log.meta.parent_step_id;
     if (!log.meta.session_id && parentId && this.#parts.memory.sessionOf(tenantId, parentId) === undefined) {

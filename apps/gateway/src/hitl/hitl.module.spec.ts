@@ -57,7 +57,7 @@ class FakeGuard implements CanActivate {
     const request = context.switchToHttp().getRequest();
     request.principal = request.headers['x-as-operator']
       ? operator(request.headers['x-as-operator'])
-      : { kind: 'agent', key_id: 'k', key_name: 'k', tenant_id: TENANT };
+      : { kind: 'agent', key_id: 'k', key_name: 'k', tenant_id: TENANT, agent_ids: null };
     request.credential = { token_id: 't', login_id: null };
     return true;
   }

@@ -1,8 +1,8 @@
 /** Agent keys: what agents send their DecisionLogs with, and their LLM calls through the proxy. */
 import { useState } from 'react';
 import { type AgentKey, ENVIRONMENT_ID, HEADERS } from '#contracts';
-import { useMe } from '../../api';
-import { CodeBlock, EmptyState, Field, Input, Panel, Td, Th } from '../../ui';
+import { type FieldProblems, useMe } from '../../api';
+import { CodeBlock, EmptyState, Field, Input, Panel, Td, Th, withUnseen } from '../../ui';
 import { proxyBaseUrls } from '../onboarding/proxy-snippets';
 import { snippet } from '../onboarding/snippets';
 import { AccessSection } from './access-section';
@@ -28,42 +28,81 @@ export function KeysSection() {
 function CreateKey({ onCreated }: { onCreated: (secret: string) => void }) {
   const me = useMe();
   const [tenants, setTenants] = useState('');
+  const [agents, setAgents] = useState('');
   const tenant_ids = tenants.split(/[\s,]+/).filter(Boolean);
+  // Their ids may have spaces.
+  const agent_ids = agents
+    .split(/[,\n]/)
+    .map((id) => id.trim())
+    .filter(Boolean);
   const mayNameOthers = me?.tenant_ids.some((tenant) => tenant !== me.tenant_id);
   return (
     <CreateAccess
       onCreated={(secret) => {
         setTenants('');
+        setAgents('');
         onCreated(secret);
       }}
       title="New agent key"
       path="/v1/agent-keys"
-      body={tenant_ids.length > 0 ? { tenant_ids } : {}}
+      body={{ ...(tenant_ids.length > 0 && { tenant_ids }), ...(agent_ids.length > 0 && { agent_ids }) }}
       nameHint="Which agents will use it, such as “research fleet”."
       nameMissing="Give the key a name, so that you know later whose it is."
       submitLabel="Create key"
       testId="agent-key-create"
     >
-      {(problems) =>
-        mayNameOthers ? (
-          <div className="w-72 max-md:w-full">
-            <Field
+      {(problems) => (
+        <>
+          <ListField
+            label="Only for agents"
+            hint="Their ids, with commas between. Then nobody who has the key can call under another name. Empty: for any."
+            placeholder="any"
+            value={agents}
+            problem={problemIn('agent_ids', problems)}
+            onChange={setAgents}
+          />
+          {mayNameOthers ? (
+            <ListField
               label="Further tenants"
               hint={`With commas between; its calls say for which in X-Tenant-Id. Empty: for ${me?.tenant_id} alone.`}
-              error={Object.values(problems)[0]}
-            >
-              <Input
-                value={tenants}
-                autoCapitalize="none"
-                spellCheck={false}
-                placeholder="none"
-                onChange={(event) => setTenants(event.target.value)}
-              />
-            </Field>
-          </div>
-        ) : null
-      }
+              placeholder="none"
+              value={tenants}
+              problem={problemIn('tenant_ids', problems)}
+              onChange={setTenants}
+            />
+          ) : null}
+        </>
+      )}
     </CreateAccess>
+  );
+}
+
+/** Of a list, or of one of its members: `agent_ids.1`. */
+const problemIn = (field: string, problems: FieldProblems): string | undefined =>
+  Object.entries(problems).find(([path]) => path.split('.')[0] === field)?.[1];
+
+interface ListFieldProps {
+  label: string;
+  hint: string;
+  placeholder: string;
+  value: string;
+  problem: string | undefined;
+  onChange: (value: string) => void;
+}
+
+function ListField({ label, hint, placeholder, value, problem, onChange }: ListFieldProps) {
+  return (
+    <div className="w-72 max-md:w-full">
+      <Field label={label} hint={hint} error={problem}>
+        <Input
+          value={value}
+          autoCapitalize="none"
+          spellCheck={false}
+          placeholder={placeholder}
+          onChange={(event) => onChange(event.target.value)}
+        />
+      </Field>
+    </div>
   );
 }
 
@@ -94,6 +133,13 @@ function TryIt({ secret }: { secret: string }) {
   );
 }
 
+/** What the key is good for. */
+const Reach = ({ of }: { of: string }) => (
+  <span className="line-clamp-3 whitespace-normal font-normal text-muted text-xs" title={of}>
+    {of}
+  </span>
+);
+
 function KeyTable({ keys }: { keys: readonly AgentKey[] }) {
   return (
     <Panel title="Agent keys" bodyClassName="">
@@ -115,14 +161,8 @@ function KeyTable({ keys }: { keys: readonly AgentKey[] }) {
               nameClassName="max-w-40"
               note={
                 <>
-                  {key.tenant_ids ? (
-                    <span
-                      className="line-clamp-3 whitespace-normal font-normal text-muted text-xs"
-                      title={key.tenant_ids.join(', ')}
-                    >
-                      for {key.tenant_ids.join(', ')}
-                    </span>
-                  ) : null}
+                  {key.agent_ids ? <Reach of={`as ${key.agent_ids.map(withUnseen).join(', ')}`} /> : null}
+                  {key.tenant_ids ? <Reach of={`for ${key.tenant_ids.join(', ')}`} /> : null}
                   <PhoneLine>By {key.created_by}</PhoneLine>
                 </>
               }

@@ -10,6 +10,7 @@ import {
   agentScope,
   HEADERS,
   LIMITS,
+  maySpeakFor,
   upstreamNameSchema,
 } from '#contracts';
 import { textOfHeader } from '#domain/auth';
@@ -58,8 +59,10 @@ export const identifyStep = ({ authenticate, agentFor, upstreams }: IdentifyPart
     call.principal = principal;
 
     const named = text(headers[HEADERS.agent]);
-    const agentId = named === undefined ? (call.target.agentId ?? principal.key_name) : textOfHeader(named);
+    const ownId = principal.agent_ids?.[0] ?? principal.key_name;
+    const agentId = named === undefined ? (call.target.agentId ?? ownId) : textOfHeader(named);
     if (agentId.length > LIMITS.idCharsMax || !AGENT_ID.test(agentId)) return BAD_AGENT;
+    if (!maySpeakFor(principal, agentId)) return OTHER_AGENT;
     call.agentId = agentId;
     call.scope = agentScope(principal.tenant_id, agentId);
 
@@ -131,6 +134,10 @@ const KEY_GRANT = refused(
   "With the gateway's own key the proxy asks no vendor for another one, for a change of its account or for a bundle of requests: they lead around every guard and budget. Use the HTTP API, or an upstream that passes your own key on.",
 );
 const OTHER_TENANT = refused('forbidden', 'This agent key may not act for the tenant named in x-tenant-id.');
+const OTHER_AGENT = refused(
+  'forbidden',
+  'This agent key may not speak for the agent that the call names. An administrator makes keys for others under Settings > Agent keys.',
+);
 const BAD_AGENT = refused(
   'invalid_request',
   `x-observatory-agent: give, in 1 to ${LIMITS.idCharsMax} characters, ${AGENT_ID_WORDS}.`,

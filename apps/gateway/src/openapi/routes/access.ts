@@ -105,7 +105,8 @@ export const ACCESS_ROUTES: readonly Route[] = [
     summary: 'Create an agent key',
     description:
       'The secret is in this answer and nowhere else, ever. Proxied calls with a key for several tenants (tenant_ids) name ' +
-      'theirs in X-Tenant-Id; its DecisionLogs, and calls that name none, belong to its own.',
+      'theirs in X-Tenant-Id; its DecisionLogs, and calls that name none, belong to its own. A key for some agents (agent_ids) may ' +
+      'speak for these alone: whoever has it leaves neither their policies nor their kill switches behind by taking another name.',
     caller: 'manage_access',
     body: { content: { 'application/json': createAgentKeyBodySchema }, example: { name: 'research fleet' } },
     answers: { 201: { description: 'The key and its secret.', schema: createdAgentKeySchema } },
