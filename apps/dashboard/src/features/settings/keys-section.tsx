@@ -92,7 +92,7 @@ interface ListFieldProps {
 
 function ListField({ label, hint, placeholder, value, problem, onChange }: ListFieldProps) {
   return (
-    <div className="w-72 max-md:w-full">
+    <div className="w-56 max-md:w-full">
       <Field label={label} hint={hint} error={problem}>
         <Input
           value={value}
