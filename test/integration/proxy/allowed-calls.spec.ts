@@ -53,6 +53,13 @@ describe.each(VENDORS)('$name', (vendor) => {
 
 test.each([
   ['a router may fall back to', { models: ['gpt-4o-mini', 'gpt-5-pro'] }, '"gpt-5-pro"'],
+  ['a vendor may fall back to', { fallbacks: [{ model: 'gpt-5-pro' }] }, '"gpt-5-pro"'],
+  ['a vendor chooses to fall back to', { fallbacks: 'default' }, '"default"'],
+  [
+    'a plugin of a router asks',
+    { plugins: [{ id: 'fusion', analysis_models: ['gpt-5-pro'] }] },
+    '"gpt-5-pro"',
+  ],
   ['a tool of the vendor asks', { tools: [{ type: 'advisor', model: 'gpt-5-pro' }] }, '"gpt-5-pro"'],
 ])('a model that %s is named as well', async (_, more, named) => {
   await setPolicy('more-models', { allowed_models: ['gpt-4o-mini'] });

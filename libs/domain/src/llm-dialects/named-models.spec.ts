@@ -20,6 +20,62 @@ describe('namedModels', () => {
       { model: 'a', tools: [{ type: 'advisor', model: 'b' }, { name: 'search' }, 'odd'] },
       ['a', 'b'],
     ],
+    [
+      '/v1/messages',
+      { model: 'a', fallbacks: [{ model: 'b', max_tokens: 9 }, { model: 'c' }] },
+      ['a', 'b', 'c'],
+    ],
+    ['/v1/messages', { model: 'a', fallbacks: 'default' }, ['a', 'default']],
+    [
+      '/chat/completions',
+      { model: 'a', fallbacks: ['b'], context_window_fallbacks: [{ a: ['c'] }] },
+      ['a', 'b', '{"a":["c"]}'],
+    ],
+    [
+      '/chat/completions',
+      { model: 'a', plugins: [{ id: 'fusion', model: 'b', analysis_models: ['c'] }] },
+      ['a', 'b', 'c'],
+    ],
+    [
+      '/chat/completions',
+      { model: 'a', tools: [{ type: 'openrouter:advisor', parameters: { model: 'b', name: 'reviewer' } }] },
+      ['a', 'b'],
+    ],
+    [
+      '/chat/completions',
+      { model: 'a', providerOptions: { gateway: { models: ['b'] }, openai: {} } },
+      ['a', 'b'],
+    ],
+    [
+      '/v1/models/a:generateContent',
+      { generationConfig: { routingConfig: { manualMode: { modelName: 'b' } } } },
+      ['a', 'b'],
+    ],
+    [
+      '/v1/models/a:generateContent',
+      { generation_config: { routing_config: { manual_mode: { model_name: 'b' } } } },
+      ['a', 'b'],
+    ],
+    [
+      '/chat/completions',
+      {
+        model: 'a',
+        metadata: { model: 'b' },
+        fallback_credit_token: 'c',
+        tools: [
+          {
+            type: 'function',
+            function: { name: 'sell', parameters: { properties: { model: { const: 'd' } } } },
+          },
+          {
+            type: 'function',
+            name: 'sell',
+            parameters: { properties: { model: { type: 'string' } }, required: ['model'] },
+          },
+        ],
+      },
+      ['a'],
+    ],
     ['/chat/completions', { model: null, models: null, tools: null }, []],
     ['/batches', { input_file_id: 'file-1', endpoint: '/v1/chat/completions' }, []],
     ['/audio/transcriptions', undefined, []],

@@ -7,7 +7,7 @@
 /** What guards read; in all but Gemini's API, whose names of two words no lower case equals. */
 const READ_NAMES: ReadonlySet<string> = new Set(
   (
-    'model models messages input prompt instructions system tools functions stream n max_tokens max_completion_tokens max_output_tokens ' +
+    'model models fallbacks plugins messages input prompt instructions system tools functions stream n max_tokens max_completion_tokens max_output_tokens ' +
     'previous_response_id conversation background role content type text refusal name arguments function tool_calls tool_call_id ' +
     'call_id output tool_use_id contents parts'
   ).split(' '),
