@@ -48,6 +48,23 @@ async function loop(agent: string): Promise<void> {
   expect((await agentView(agent)).policy.active).toBe(false);
 }
 
+test('a held call of a model that its agent may no longer use does not go on', async () => {
+  const agent = await pausedAgent();
+  const { asked } = await holdOne(agent);
+  const sentCount = upstream.calls.length;
+  const policy = { allowed_models: ['none-such'] };
+  expect((await gateway.operator('PATCH', `/v1/agents/${agent}/policy`, policy)).status).toBe(200);
+  expect((await gateway.operator('POST', `/v1/sessions/${agent}/resume`, {})).status).toBe(200);
+  await expect(asked).rejects.toMatchObject({
+    status: 403,
+    message: expect.stringContaining('Allowed: none-such;'),
+  });
+  expect(upstream.calls).toHaveLength(sentCount);
+  const last = async () =>
+    (await gateway.operator('GET', `/v1/calls?agent_id=${agent}&limit=1`)).body.items[0];
+  await expect.poll(last).toMatchObject({ decision: 'not_allowed', cost_usd: 0 });
+});
+
 test.each([
   ['an operator', stop],
   ['its policy', setInactive],

@@ -7,7 +7,7 @@ import { forwardStep } from './steps/forward.step.js';
 import { holdAgainStep, holdStep } from './steps/hold.step.js';
 import { identifyStep } from './steps/identify.step.js';
 import { killSwitchStep } from './steps/kill-switch.step.js';
-import { policyStep } from './steps/policy.step.js';
+import { policyAgainStep, policyStep } from './steps/policy.step.js';
 import { receiveStep } from './steps/receive.step.js';
 import { recordStep } from './steps/record.step.js';
 import { semanticLoopStep } from './steps/semantic-loop.step.js';
@@ -18,6 +18,7 @@ export function pipeline(parts: PipelineParts): readonly Step[] {
   const hold = holdStep(parts.hold);
   // Commands come at any time: asked again behind whatever may wait, and last of all before the upstream.
   const holdAgain = holdAgainStep(hold);
+  const policyAgain = policyAgainStep(parts.policy);
   return [
     traceStep(parts.trace),
     identifyStep(parts.identify),
@@ -26,11 +27,13 @@ export function pipeline(parts: PipelineParts): readonly Step[] {
     sessionStepsStep(parts.stepFeed),
     policyStep(parts.policy),
     hold,
+    policyAgain,
     killSwitchStep(parts.killSwitch),
     semanticLoopStep(parts.semanticLoop),
     holdAgain,
     cacheStep(parts.cache, holdAgain),
     holdAgain,
+    policyAgain,
     forwardStep(parts.forward),
   ];
 }

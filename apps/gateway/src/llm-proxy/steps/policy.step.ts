@@ -91,6 +91,20 @@ export const policyStep = (parts: PolicyParts): Step => ({
   },
 });
 
+/**
+ * What its policy bars, asked once more for a call that may have waited since: who narrows the policy of a paused agent means the
+ * call that hangs there, too. What was taken for it stays taken.
+ */
+export const policyAgainStep = ({ agents, prices }: Pick<PolicyParts, 'agents' | 'prices'>): Step => ({
+  name: 'policy',
+  onFailure: 'closed',
+  run(call: ProxyCall): Verdict | undefined {
+    const policy = agents.restriction(call.scope);
+    if (policy === null || policy === call.taken?.policy) return undefined;
+    return barred(call, policy, costOf(prices, call, estimateOf(call)));
+  },
+});
+
 const fetchedId = ({ incoming, path }: ProxyCall): string | null =>
   fetchedAnswerId(incoming.method as string, path);
 
