@@ -124,6 +124,24 @@ test('what names no model that can be read is refused to who may use only some, 
   expect(upstream.calls).toHaveLength(3);
 });
 
+test("an allowed model is allowed under Google's whole name for it", async () => {
+  await setPolicy('whole-name', { allowed_models: ['gemini-2.5-flash'] });
+  answerAnything();
+  await gemini('whole-name').caches.create({
+    model: 'gemini-2.5-flash',
+    config: { systemInstruction: 'Be kind.' },
+  });
+  expect(upstream.calls).toMatchObject([{ json: { model: 'models/gemini-2.5-flash' } }]);
+  const chat = (model: string) =>
+    fetch(`${base('whole-name', 'gemini')}/v1beta/openai/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${AGENT_KEY}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model, ...question }),
+    });
+  expect((await chat('models/gemini-2.5-flash')).status).toBe(200);
+  expect((await chat('models/gemini-2.5-pro')).status).toBe(403);
+});
+
 describe('calls of unknown cost', () => {
   const batch = { custom_id: 'one', params: { model: 'claude-haiku-4-5', max_tokens: 9, ...question } };
   const asks: [string, (agent: string) => Promise<unknown>][] = [

@@ -13,7 +13,7 @@ export { DIALECT_BY_NAME, defaultDialect, dialectFor, thoughtsCounted } from './
 export { DIALECT_LIMITS } from './dialect-limits.js';
 export { deletedAnswerId, fetchedAnswerId } from './kept-answer.js';
 export { mediaExcessBytes } from './media-excess.js';
-export { namedModels } from './named-models.js';
+export { namedModels, plainModel } from './named-models.js';
 export { writtenAction } from './observation.js';
 export { questionIn } from './opening.js';
 export { nameInOtherCase } from './other-case.js';

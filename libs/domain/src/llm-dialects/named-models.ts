@@ -11,11 +11,16 @@ const IN_PATH = /\/(?:models?|tunedmodels|deployments|engines)\/([^/:]+)/gi;
 /** `model`, OpenRouter's `models` and `analysis_models`, Anthropic's `fallbacks`, LiteLLM's `context_window_fallbacks`. */
 const NAMES_MODELS = /(?:^|_)(?:models?|fallbacks?)$/;
 
-/** Each once, as it is written. @param path without its query @param body as parsed; anything else than an object names none */
+/** Google's whole name of a model, in front of what everybody else calls it. */
+const WHOLE_NAME = /^(?:(?:projects|publishers)\/.+\/)?models\//;
+
+export const plainModel = (name: string): string => name.replace(WHOLE_NAME, '');
+
+/** Each once, as it is written but for `plainModel`. @param path without its query @param body as parsed; anything else than an object names none */
 export function namedModels(path: string, body: unknown): string[] {
   const inPath = [...routedPath(path).matchAll(IN_PATH)].map(([, name]) => name as string);
   const inBody = placesIn(asRecord(body) ?? {}).flatMap((place) => namesIn(asRecord(place) ?? {}));
-  return [...new Set([...inPath, ...inBody])];
+  return [...new Set([...inPath, ...inBody.map(plainModel)])];
 }
 
 /** Where vendors and routers look for a model: nowhere in what is said to one, nor in what the caller's own tools take. */

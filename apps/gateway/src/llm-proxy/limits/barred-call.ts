@@ -1,6 +1,6 @@
 /** What an agent's policy does not let it ask for at all, however little it has used. */
 import type { AgentPolicy } from '#contracts';
-import { namedModels } from '#domain/llm-dialects';
+import { namedModels, plainModel } from '#domain/llm-dialects';
 import { standForModel } from '#domain/policy';
 import type { ProxyCall, Verdict } from '../proxy-call.js';
 import { policyRefusal } from './policy-refusal.js';
@@ -30,7 +30,9 @@ export function barred(
 
 function modelsOf(call: ProxyCall): readonly string[] {
   const named = call.unread?.named_models ?? namedModels(call.path, call.parsedBody());
-  return call.model === null || named.includes(call.model) ? named : [call.model, ...named];
+  if (call.model === null) return named;
+  const model = plainModel(call.model);
+  return named.includes(model) ? named : [model, ...named];
 }
 
 function notAllowed(model: string | undefined, allowed: readonly string[]): Verdict {
