@@ -315,6 +315,26 @@ describe('Messages streams', () => {
     expect(anthropic.readAnswer({ usage: { ...usage, iterations: null } }).usage?.output_tokens).toBe(1_000);
   });
 
+  it('is by the model that it last fell back to', () => {
+    const hop = (index: number, from: string, to: string) => ({
+      type: 'content_block_start',
+      index,
+      content_block: { type: 'fallback', from: { model: from }, to: { model: to } },
+    });
+    const events = [
+      { type: 'message_start', message: { model: 'claude-haiku-4-5', content: [] } },
+      hop(0, 'claude-haiku-4-5', 'claude-sonnet-5'),
+      hop(1, 'claude-sonnet-5', 'claude-opus-5'),
+      { type: 'content_block_start', index: 2, content_block: { type: 'text', text: 'Hi' } },
+    ];
+    const stream = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('');
+    expect(readStream(stream).answer()).toMatchObject({
+      model: 'claude-opus-5',
+      text: 'Hi',
+      lossless: false,
+    });
+  });
+
   it('ends as failed on an error event', () => {
     const reader = readStream(bytes('stream-error.chunks.txt'));
     expect(reader.answer()).toMatchObject({ text: "I'll look", failed: true, finish: null });

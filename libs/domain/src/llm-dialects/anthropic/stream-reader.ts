@@ -97,6 +97,8 @@ export class MessageStreamReader extends GatheringReader {
     const block = asRecord(event.content_block);
     this.#noteBlock(index, plainBlock(block));
     if (!block || this.gatherer.findCall(index)) return;
+    // The message began with the model that was asked, and is paid for at the price of the one that wrote it.
+    if (block.type === 'fallback') this.gatherer.model = asModel(asRecord(block.to)?.model);
     if (isThought(block) && this.#thoughtsIndex === null) {
       this.#thoughtsIndex = index;
       this.#addSignature(asText(block.signature ?? block.data));
