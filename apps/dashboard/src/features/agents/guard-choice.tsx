@@ -1,19 +1,16 @@
 /** One choice of the policy about a guard, and what the choice means. */
-import { Select, type SelectOption } from '../../ui';
+import { Select } from '../../ui';
+import type { ChoiceField } from './policy-form';
 
-interface GuardChoiceProps<V extends string> {
-  label: string;
-  help: string;
-  value: V;
-  options: readonly SelectOption<V>[];
-  texts: Record<V, { text: string }>;
+interface GuardChoiceProps extends Omit<ChoiceField, 'key'> {
+  value: string;
   problem: string | undefined;
   isReadOnly: boolean;
-  onChange: (value: V) => void;
+  onChange: (value: string) => void;
 }
 
-export function GuardChoice<V extends string>(props: GuardChoiceProps<V>) {
-  const { label, help, value, options, texts, problem, isReadOnly, onChange } = props;
+export function GuardChoice(props: GuardChoiceProps) {
+  const { label, help, value, values, texts, problem, isReadOnly, onChange } = props;
   return (
     <div className="border-line border-b px-3 py-3">
       <div className="flex items-center justify-between gap-3">
@@ -24,7 +21,7 @@ export function GuardChoice<V extends string>(props: GuardChoiceProps<V>) {
         <Select
           label={label}
           value={value}
-          options={options}
+          options={values.map((one) => ({ value: one, label: texts[one]?.label }))}
           disabled={isReadOnly}
           onChange={onChange}
           className="w-48 shrink-0 max-md:w-44"

@@ -71,11 +71,17 @@ export interface PolicyEdits {
   cache?: CachePolicy;
 }
 
-/** What of a policy this form changes. */
-export type EditablePolicy = AgentLimits & Pick<AgentPolicy, (typeof CHOICES)[number]>;
-const CHOICES = ['unknown_cost', 'semantic_loop', 'cache'] as const;
+/** One of several things that a guard may do. */
+export interface ChoiceField {
+  key: 'unknown_cost' | 'semantic_loop' | 'cache';
+  label: string;
+  help: string;
+  values: readonly string[];
+  /** By value. */
+  texts: Readonly<Record<string, { label: string; text: string }>>;
+}
 
-export const UNKNOWN_COST_TEXTS: Record<UnknownCostPolicy, { label: string; text: string }> = {
+const UNKNOWN_COST_TEXTS: Record<UnknownCostPolicy, { label: string; text: string }> = {
   pass: { label: 'Pass', text: 'Such a call passes until a budget is spent, and takes nothing from it.' },
   refuse: {
     label: 'Refuse',
@@ -83,7 +89,7 @@ export const UNKNOWN_COST_TEXTS: Record<UnknownCostPolicy, { label: string; text
   },
 };
 
-export const CACHE_POLICY_TEXTS: Record<CachePolicy, { label: string; text: string }> = {
+const CACHE_POLICY_TEXTS: Record<CachePolicy, { label: string; text: string }> = {
   on: { label: 'On', text: 'The same request, and similar questions where the cache may serve them.' },
   exact_only: {
     label: 'Exact only',
@@ -92,12 +98,32 @@ export const CACHE_POLICY_TEXTS: Record<CachePolicy, { label: string; text: stri
   off: { label: 'Off', text: 'Every call goes to the upstream, and no answer is kept.' },
 };
 
-const optionsOf = <V extends string>(values: readonly V[], texts: Record<V, { label: string }>) =>
-  values.map((value) => ({ value, label: texts[value].label }));
+export const CHOICE_FIELDS: readonly ChoiceField[] = [
+  {
+    key: 'unknown_cost',
+    label: 'Unknown cost',
+    help: 'When nobody can tell beforehand what a call costs.',
+    values: UNKNOWN_COST_POLICIES,
+    texts: UNKNOWN_COST_TEXTS,
+  },
+  {
+    key: 'semantic_loop',
+    label: 'Semantic loop',
+    help: 'When a session asks the same again, in other words or the same.',
+    values: SEMANTIC_LOOP_POLICIES,
+    texts: LOOP_POLICY_TEXTS,
+  },
+  {
+    key: 'cache',
+    label: 'Cache',
+    help: 'When a call was answered before.',
+    values: CACHE_POLICIES,
+    texts: CACHE_POLICY_TEXTS,
+  },
+];
 
-export const UNKNOWN_COST_OPTIONS = optionsOf(UNKNOWN_COST_POLICIES, UNKNOWN_COST_TEXTS);
-export const LOOP_POLICY_OPTIONS = optionsOf(SEMANTIC_LOOP_POLICIES, LOOP_POLICY_TEXTS);
-export const CACHE_POLICY_OPTIONS = optionsOf(CACHE_POLICIES, CACHE_POLICY_TEXTS);
+/** What of a policy this form changes. */
+export type EditablePolicy = AgentLimits & Pick<AgentPolicy, ChoiceField['key']>;
 
 export const NO_EDITS: PolicyEdits = { limits: {} };
 
@@ -151,7 +177,7 @@ export function toPolicyPatch(edits: PolicyEdits, inForce: EditablePolicy): Poli
     const models = modelsIn(edits.models);
     if (modelsText(models) !== modelsText(inForce.allowed_models)) patch.allowed_models = models;
   }
-  for (const key of CHOICES) {
+  for (const { key } of CHOICE_FIELDS) {
     if (edits[key] !== undefined && edits[key] !== inForce[key]) patch[key] = edits[key];
   }
   return { patch: patch as AgentPolicyPatch, errors };

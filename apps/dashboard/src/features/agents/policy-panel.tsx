@@ -6,24 +6,19 @@ import { type FieldProblems, patchPolicy, toRefusal, useDenial } from '../../api
 import { useEdits } from '../../app/use-draft';
 import { useAnswerOverLive } from '../../realtime';
 import { Callout, Field, Panel, SaveBar, Textarea, toast, UnitInput, useFocusFirstError } from '../../ui';
-import { LOOP_POLICY_TEXTS } from '../semantic-loops/loop-texts';
 import { GuardChoice } from './guard-choice';
 import { HoursField } from './hours-field';
 import { LastChange } from './last-change';
 import {
-  CACHE_POLICY_OPTIONS,
-  CACHE_POLICY_TEXTS,
+  CHOICE_FIELDS,
   editsSince,
   LIMIT_GROUPS,
   type LimitField,
-  LOOP_POLICY_OPTIONS,
   limitText,
   modelsText,
   NO_EDITS,
   type PolicyEdits,
   toPolicyPatch,
-  UNKNOWN_COST_OPTIONS,
-  UNKNOWN_COST_TEXTS,
 } from './policy-form';
 
 export function PolicyPanel({ policy: live }: { policy: AgentPolicy }) {
@@ -104,36 +99,16 @@ export function PolicyPanel({ policy: live }: { policy: AgentPolicy }) {
             />
           </Field>
         </div>
-        <GuardChoice
-          label="Unknown cost"
-          help="When nobody can tell beforehand what a call costs."
-          value={edits.unknown_cost ?? policy.unknown_cost}
-          options={UNKNOWN_COST_OPTIONS}
-          texts={UNKNOWN_COST_TEXTS}
-          problem={problems.unknown_cost}
-          isReadOnly={denial !== null}
-          onChange={(unknown_cost) => edit({ ...edits, unknown_cost })}
-        />
-        <GuardChoice
-          label="Semantic loop"
-          help="When a session asks the same again, in other words or the same."
-          value={edits.semantic_loop ?? policy.semantic_loop}
-          options={LOOP_POLICY_OPTIONS}
-          texts={LOOP_POLICY_TEXTS}
-          problem={problems.semantic_loop}
-          isReadOnly={denial !== null}
-          onChange={(semantic_loop) => edit({ ...edits, semantic_loop })}
-        />
-        <GuardChoice
-          label="Cache"
-          help="When a call was answered before."
-          value={edits.cache ?? policy.cache}
-          options={CACHE_POLICY_OPTIONS}
-          texts={CACHE_POLICY_TEXTS}
-          problem={problems.cache}
-          isReadOnly={denial !== null}
-          onChange={(cache) => edit({ ...edits, cache })}
-        />
+        {CHOICE_FIELDS.map(({ key, ...field }) => (
+          <GuardChoice
+            key={key}
+            {...field}
+            value={edits[key] ?? policy[key]}
+            problem={problems[key]}
+            isReadOnly={denial !== null}
+            onChange={(value) => edit({ ...edits, [key]: value })}
+          />
+        ))}
         {refusal.general ? (
           <Callout tone="danger" alert className="m-3 mb-0">
             Not saved: {refusal.general}
