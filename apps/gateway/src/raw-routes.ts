@@ -16,6 +16,7 @@ import type { FastifyServerFactory } from 'fastify';
 import { JSON_HEADERS } from './errors/security-headers.js';
 import { type ErrorParts, loggedRefusal } from './errors/send-error.js';
 import type { PlainAnswer } from './fast-lane/plain-message.js';
+import { leaveBodiesUnread } from './realtime/ignore-upgrades.js';
 import { refuseConnect } from './refuse-connect.js';
 import { inTurn, isSentAhead, mayWait } from './sent-ahead.js';
 
@@ -33,6 +34,7 @@ export interface RawRoute {
 export function serverFactory(rawRoutes: readonly RawRoute[]): FastifyServerFactory {
   return (toFastify, options) => {
     const server = createServer(httpOptionsOf(options), listenerOf(rawRoutes, toFastify));
+    leaveBodiesUnread(server);
     refuseConnect(server);
     // What Fastify sets on a server it makes itself.
     const { keepAliveTimeout, requestTimeout, connectionTimeout, maxRequestsPerSocket } = options as Timeouts;

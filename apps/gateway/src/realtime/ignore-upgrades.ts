@@ -28,6 +28,30 @@ export function ignoreUpgrades(server: Server, pathTaken: string): void {
   });
 }
 
+/** For Node's parser: what follows this head is none of its business. */
+const SKIP_REST = 2;
+
+/**
+ * From 26 on Node reads the body of such a request itself, and hands over a stream in place of the connection, on which nothing
+ * can begin anew. This keeps it as it was before: all that follows the head is left to who listens for upgrades. To be called
+ * before anybody else takes the place of Node's own listener for connections.
+ */
+export function leaveBodiesUnread(server: Server): void {
+  const [toNode] = server.listeners('connection') as [(socket: Socket) => void];
+  server.off('connection', toNode).on('connection', (socket) => {
+    toNode.call(server, socket);
+    const { parser } = socket as { parser?: Parser | null };
+    if (!parser) return;
+    const { onIncoming } = parser;
+    parser.onIncoming = (request, isKept) => onIncoming(request, isKept) || (request.upgrade ? SKIP_REST : 0);
+  });
+}
+
+/** As much of Node's own as is used here, for want of a public way; `upgrade`: somebody is to have the connection. */
+interface Parser {
+  onIncoming(request: IncomingMessage & { upgrade: boolean | null }, isKept: boolean): number;
+}
+
 /** The one that has the socket; null for none. Node's own mark, for want of a public one that costs nothing per request. */
 export const answerAhead = (socket: Duplex): ServerResponse | null =>
   (socket as { _httpMessage?: ServerResponse | null })._httpMessage ?? null;
