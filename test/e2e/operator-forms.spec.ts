@@ -407,6 +407,8 @@ test('an agent key is made for several tenants and certain agents, and the list 
   expect(await problemAt(field('Further tenants'))).toBeNull();
   await button('Create key').click();
   await page.getByTestId('agent-key-secret').waitFor();
+  const curlLine = page.getByRole('group', { name: 'curl line with the new key' });
+  expect(await curlLine.innerText()).toContain('"agent_id": "help-desk"');
   expect(await field('Further tenants').inputValue()).toBe('');
   expect(await field('Only for agents').inputValue()).toBe('');
   await button('I have copied it').click();

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { decisionLogSchema } from '#contracts';
 import { KEY_PLACEHOLDER, SNIPPET_LANGUAGES, snippet } from './snippets';
@@ -16,6 +17,13 @@ describe('the snippets of the empty page', () => {
     expect(decisionLogSchema.safeParse(JSON.parse(body)).error).toBeUndefined();
     expect(text).toContain('Bearer obs_agent_x');
     expect(text).toContain(input.ingestUrl);
+  });
+
+  it('names an agent that the key may speak for, whatever its id means to a shell', () => {
+    const agentId = `it's "mine", ":" $HOME \\`;
+    const line = snippet('curl', { ...input, agentId }).replace(/^curl/, "printf '%s\\0'");
+    const said = execFileSync('sh', ['-c', line], { encoding: 'utf8' }).split('\0').at(-2);
+    expect(JSON.parse(said ?? '')).toMatchObject({ identity: { agent_id: agentId } });
   });
 
   it('show a placeholder where the key is not known', () => {

@@ -7,6 +7,8 @@ export interface SnippetInput {
   ingestUrl: string;
   /** Null shows a placeholder in its place. */
   agentKey: string | null;
+  /** One that the key may speak for; absent: it may for any. */
+  agentId?: string | undefined;
   /** Makes the ids of this visitor's first step unlike everybody else's. */
   suffix: string;
   /** ISO 8601. */
@@ -15,9 +17,9 @@ export interface SnippetInput {
 
 export const KEY_PLACEHOLDER = 'YOUR_AGENT_KEY';
 
-const firstLog = ({ suffix, timestamp }: SnippetInput) => ({
+const firstLog = ({ suffix, timestamp, agentId = 'my-first-agent' }: SnippetInput) => ({
   meta: { trace_id: `step-${suffix}`, timestamp, session_id: `hello-${suffix}` },
-  identity: { agent_id: 'my-first-agent', agent_type: 'assistant', capability_version: '1.0.0' },
+  identity: { agent_id: agentId, agent_type: 'assistant', capability_version: '1.0.0' },
   cognition: { intent: 'Say hello to Observatory' },
   action: { status: 'success', tool_call: 'hello' },
 });
@@ -44,7 +46,7 @@ const curlSnippet = (ingestUrl: string, key: string, body: string): string =>
     `curl -X POST ${ingestUrl} \\`,
     `  -H 'Authorization: Bearer ${key}' \\`,
     "  -H 'Content-Type: application/json' \\",
-    `  -d '${body}'`,
+    `  -d '${body.replaceAll("'", String.raw`'\''`)}'`,
   ].join('\n');
 
 function pythonSnippet(input: SnippetInput, key: string): string {

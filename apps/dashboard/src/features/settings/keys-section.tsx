@@ -12,20 +12,33 @@ import { CreateAccess } from './create-access';
 const QUERY_KEY = ['agent-keys'];
 
 export function KeysSection() {
+  const [agentId, setAgentId] = useState<string>();
   return (
     <AccessSection<AgentKey>
       queryKey={QUERY_KEY}
       path="/v1/agent-keys"
-      form={(onCreated) => <CreateKey onCreated={onCreated} />}
+      form={(onCreated) => (
+        <CreateKey
+          onCreated={(secret, firstAgentId) => {
+            setAgentId(firstAgentId);
+            onCreated(secret);
+          }}
+        />
+      )}
       secretTitle="Your new agent key"
       secretTestId="agent-key-secret"
-      secretHelp={(secret) => <TryIt secret={secret} />}
+      secretHelp={(secret) => <TryIt secret={secret} agentId={agentId} />}
       list={(keys) => <KeyTable keys={keys} />}
     />
   );
 }
 
-function CreateKey({ onCreated }: { onCreated: (secret: string) => void }) {
+interface CreateKeyProps {
+  /** @param agentId the first of those that it is bound to */
+  onCreated: (secret: string, agentId: string | undefined) => void;
+}
+
+function CreateKey({ onCreated }: CreateKeyProps) {
   const me = useMe();
   const [tenants, setTenants] = useState('');
   const [agents, setAgents] = useState('');
@@ -41,7 +54,7 @@ function CreateKey({ onCreated }: { onCreated: (secret: string) => void }) {
       onCreated={(secret) => {
         setTenants('');
         setAgents('');
-        onCreated(secret);
+        onCreated(secret, agent_ids[0]);
       }}
       title="New agent key"
       path="/v1/agent-keys"
@@ -106,7 +119,7 @@ function ListField({ label, hint, placeholder, value, problem, onChange }: ListF
   );
 }
 
-function TryIt({ secret }: { secret: string }) {
+function TryIt({ secret, agentId }: { secret: string; agentId: string | undefined }) {
   const [stamp] = useState(() => ({
     suffix: Math.random().toString(36).slice(2, 6),
     timestamp: new Date().toISOString(),
@@ -116,7 +129,7 @@ function TryIt({ secret }: { secret: string }) {
     <div className="flex flex-col gap-2 text-xs">
       <p>A first DecisionLog:</p>
       <CodeBlock
-        code={snippet('curl', { ingestUrl, agentKey: secret, ...stamp })}
+        code={snippet('curl', { ingestUrl, agentKey: secret, agentId, ...stamp })}
         label="curl line with the new key"
       />
       <p>
