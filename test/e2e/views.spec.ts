@@ -3,7 +3,7 @@
  * test-output/screenshots. The pictures are for looking at; the checks are that nothing is violated and nothing
  * scrolls sideways.
  */
-import type { BrowserContext } from 'playwright-core';
+import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildDecisionLog } from '#testing';
 import { type RunningGateway, startGateway } from '../integration/start-gateway.js';
@@ -176,32 +176,47 @@ async function open(theme: Theme, size: Size): Promise<BrowserContext> {
 }
 
 describe.each(['desktop', 'phone'] as const)('on a %s', (size) => {
-  test('every view is whole and accessible', async () => {
-    const context = await open('light', size);
-    const page = await context.newPage();
-    const errors: string[] = [];
+  let page: Page;
+  const errors: string[] = [];
+
+  beforeAll(async () => {
+    page = await (await open('light', size)).newPage();
     page.on('pageerror', (error) => errors.push(error.message));
-    await page.goto(`${gateway.url}/login`);
-    await page.getByTestId('login-submit').waitFor();
-    await checkThemes(page, 'login', size);
     await logIn(page, gateway, 'ana');
-    for (const [name, [path, mark]] of Object.entries(VIEWS)) {
-      await page.goto(gateway.url + path);
-      await page.locator(mark).first().waitFor({ timeout: SETTLE_MS });
-      await checkThemes(page, name, size);
-    }
-    for (const [name, [view, row, mark]] of Object.entries(OPENED)) {
-      const [path, listed] = VIEWS[view];
-      await page.goto(gateway.url + path);
-      await page.locator(listed).first().waitFor({ timeout: SETTLE_MS });
-      if ((await page.locator(row).count()) === 0) continue;
+  });
+  afterAll(async () => {
+    await page?.context().close();
+    expect(errors).toEqual([]);
+  });
+
+  test('the login is whole and accessible', async () => {
+    const context = await open('light', size);
+    const stranger = await context.newPage();
+    await stranger.goto(`${gateway.url}/login`);
+    await stranger.getByTestId('login-submit').waitFor();
+    await checkThemes(stranger, 'login', size);
+    await context.close();
+  });
+
+  const show = async (view: keyof typeof VIEWS) => {
+    const [path, mark] = VIEWS[view];
+    await page.goto(gateway.url + path);
+    await page.locator(mark).first().waitFor({ timeout: SETTLE_MS });
+  };
+  test.each(Object.keys(VIEWS) as (keyof typeof VIEWS)[])('%s is whole and accessible', async (name) => {
+    await show(name);
+    await checkThemes(page, name, size);
+  });
+
+  test.each(Object.entries(OPENED))(
+    '%s, opened, is whole and accessible',
+    async (name, [view, row, mark]) => {
+      await show(view);
       await page.locator(row).first().click();
       await page.locator(mark).first().waitFor({ timeout: SETTLE_MS });
       await checkThemes(page, name, size);
-    }
-    expect(errors).toEqual([]);
-    await context.close();
-  });
+    },
+  );
 
   test('the empty state shows a working line, and gives way by itself', async () => {
     const context = await open('light', size);
