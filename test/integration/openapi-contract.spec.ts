@@ -220,6 +220,11 @@ describe('what is sent and read back', () => {
     await ask('POST /v1/agents/{agent_id}/reactivate', 200, { params });
     await ask('POST /v1/agents/{agent_id}/reactivate', 200, { params });
     await ask('POST /v1/agents/{agent_id}/deactivate', 200, { params, body: { reason: 'x' } });
+    await ask('GET /v1/all-agents', 200);
+    await ask('GET /v1/all-agents/policy', 200);
+    await ask('PATCH /v1/all-agents/policy', 200, { body: { budget_day_usd: 200 } });
+    await ask('POST /v1/all-agents/deactivate', 200, { body: { reason: 'x' } });
+    await ask('POST /v1/all-agents/reactivate', 200);
     await ask('GET /v1/semantic-loops', 200);
     expect((await ask('GET /v1/calls', 200, { query: 'agent_id=looper&failed=false' })).items).not.toEqual(
       [],

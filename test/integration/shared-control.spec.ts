@@ -70,6 +70,43 @@ describe.skipIf(redisMissing !== null)('two gateways on one Redis', () => {
     return session;
   };
 
+  describe('what is set for all agents together', () => {
+    const setTogether = (gateway: RunningGateway, patch: object) =>
+      gateway.operator('PATCH', '/v1/all-agents/policy', patch);
+    const policyAt = async (gateway: RunningGateway) =>
+      (await gateway.operator('GET', '/v1/all-agents/policy')).body;
+
+    test('holds at both, and counts what agents use at either as one', async () => {
+      say();
+      await setTogether(one, { requests_per_minute: 2 });
+      await expect.poll(() => policyAt(other), SOON).toMatchObject({ requests_per_minute: 2 });
+      await ask(one, 'together-1', 'Go', 'here');
+      await ask(other, 'together-2', 'Go', 'there');
+      for (const gateway of [one, other])
+        await expect(ask(gateway, 'together-3', 'Go', 'anywhere')).rejects.toMatchObject({ status: 429 });
+      await setTogether(other, { requests_per_minute: null });
+      await expect.poll(() => policyAt(one), SOON).toMatchObject({ requests_per_minute: null });
+      await ask(one, 'together-3', 'Go', 'anywhere');
+    });
+
+    test('their stop at one ends a call that runs at the other', async () => {
+      upstream.script((call, response) =>
+        openaiChat.answer(call, response, { text: 'Once upon a time', hangs: true }),
+      );
+      const sent = upstream.calls.length;
+      const running = openaiChat.askStreaming(other.url, 'Tell me', { agent: 'teller' });
+      const ended = expect(running).rejects.toThrow(/stopped all agents/);
+      await expect.poll(() => upstream.calls.length, SOON).toBe(sent + 1);
+      await one.operator('POST', '/v1/all-agents/deactivate', { reason: 'enough' });
+      await ended;
+      await expect(ask(other, 'together-4', 'Go', 'new')).rejects.toMatchObject({ status: 403 });
+      await other.operator('POST', '/v1/all-agents/reactivate');
+      await expect.poll(() => policyAt(one), SOON).toMatchObject({ active: true });
+      say();
+      for (const gateway of [one, other]) await ask(gateway, 'together-5', 'Go', 'new');
+    });
+  });
+
   test('a pause given at one holds the calls at the other, which any of them resumes', async () => {
     const session = await begun();
     await command(one, session, 'pause', { reason: 'let me look' });

@@ -202,6 +202,7 @@ async function fill(tenant: Tenant, id: string, text: string): Promise<void> {
     await ask(tenant, `${id}-cached`, `${id}-${turn}`, { user: text, ...question(words) });
   }
   await done(tenant, 'post', `/v1/sessions/${id}/pause`, { reason: text });
+  await done(tenant, 'patch', '/v1/all-agents/policy', { allowed_models: [text, '*'] });
   await step(tenant, id, text, HELD);
   const target = { kind: 'openai', base_url: `${upstream.origin}/${text}`, api_key: `sk-${text}` };
   await done(tenant, 'put', `/v1/upstreams/${id}`, target);

@@ -95,5 +95,37 @@ export const agentPolicyPatchSchema = z.strictObject({
 });
 export type AgentPolicyPatch = z.infer<typeof agentPolicyPatchSchema>;
 
+/** Of a policy, what can hold for all agents of a tenant together: none of it is about one session, or one agent's prompts. */
+const ofAllAgents = {
+  allowed_hours: true,
+  allowed_models: true,
+  requests_per_minute: true,
+  tokens_per_minute: true,
+  budget_hour_usd: true,
+  budget_day_usd: true,
+  budget_month_usd: true,
+  unknown_cost: true,
+} as const;
+
+/** `GET /v1/all-agents/policy`: what all agents of a tenant may do and spend together, whatever each may by its own. */
+export const allAgentsPolicySchema = agentPolicySchema.pick({
+  ...ofAllAgents,
+  active: true,
+  deactivated_by: true,
+  deactivated_at_ms: true,
+  deactivated_reason: true,
+  updated_at_ms: true,
+  updated_by: true,
+});
+export type AllAgentsPolicy = z.infer<typeof allAgentsPolicySchema>;
+
+/** `PATCH /v1/all-agents/policy`: any subset; null lifts a limit. */
+export const allAgentsPolicyPatchSchema = agentPolicyPatchSchema.pick({
+  ...ofAllAgents,
+  active: true,
+  reason: true,
+});
+export type AllAgentsPolicyPatch = z.infer<typeof allAgentsPolicyPatchSchema>;
+
 /** By whom the kill switch deactivates. */
 export const KILL_SWITCH_ACTOR = 'kill_switch';

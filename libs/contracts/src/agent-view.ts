@@ -1,6 +1,6 @@
 /** An agent as the Agents page lists it: its policy, its spend, its kill switch and what it is doing right now. */
 import { z } from 'zod';
-import { agentPolicySchema } from './agent-policy.js';
+import { agentPolicySchema, allAgentsPolicySchema } from './agent-policy.js';
 import { killSwitchAnswerSchema } from './kill-switch.js';
 import { CALL_DECISIONS } from './llm-call.js';
 
@@ -11,6 +11,13 @@ const spendAgainstBudgetSchema = z.object({
   unpriced_call_count: z.number().int(),
   /** Null: no budget. */
   budget_usd: z.number().nullable(),
+});
+
+const spendSchema = z.object({
+  /** What was spent in the last 60 minutes. What refuses is an estimate of it: of two clock hours, the older by its share. */
+  hour: spendAgainstBudgetSchema,
+  day: spendAgainstBudgetSchema,
+  month: spendAgainstBudgetSchema,
 });
 
 const callRefusalSchema = z.object({
@@ -26,12 +33,7 @@ export const agentViewSchema = z.object({
   agent_id: z.string(),
   policy: agentPolicySchema,
   kill_switch: killSwitchAnswerSchema,
-  spend: z.object({
-    /** What was spent in the last 60 minutes. What refuses is an estimate of it: of two clock hours, the older by its share. */
-    hour: spendAgainstBudgetSchema,
-    day: spendAgainstBudgetSchema,
-    month: spendAgainstBudgetSchema,
-  }),
+  spend: spendSchema,
   /** Of its proxied calls; null: none since this gateway's start. */
   last_call_ms: z.number().nullable(),
   calls_per_minute: z.number(),
@@ -51,3 +53,11 @@ export const agentViewSchema = z.object({
   is_split: z.boolean(),
 });
 export type AgentView = z.infer<typeof agentViewSchema>;
+
+/** `GET /v1/all-agents`: the agents of a tenant, taken together. */
+export const allAgentsViewSchema = z.object({
+  policy: allAgentsPolicySchema,
+  /** By all of them, through this gateway. */
+  spend: spendSchema,
+});
+export type AllAgentsView = z.infer<typeof allAgentsViewSchema>;

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { agentPolicyPatchSchema } from './agent-policy.js';
 import { ROLES } from './auth.js';
 import { commandBodySchemas } from './hitl.js';
+import { ALL_AGENTS } from './identity.js';
 import { killSwitchPatchSchema } from './kill-switch.js';
 import { LIMITS } from './limits.js';
 
@@ -32,7 +33,11 @@ const controlActSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('acknowledged'), session_id: id }),
   /** A model was given these words there. */
   z.object({ kind: z.literal('guided'), session_id: id, directive_ids: z.array(id) }),
-  z.object({ kind: z.literal('policy'), agent_id: id, patch: agentPolicyPatchSchema }),
+  z.object({
+    kind: z.literal('policy'),
+    agent_id: id.or(z.literal(ALL_AGENTS)),
+    patch: agentPolicyPatchSchema,
+  }),
   z.object({ kind: z.literal('kill_switch'), agent_id: id, patch: killSwitchPatchSchema }),
   /** The kill switch fired there, where its evidence stays. */
   z.object({

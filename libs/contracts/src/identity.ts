@@ -33,5 +33,13 @@ export function splitAgentScope(scope: AgentScope): { tenantId: string; agentId:
   return { tenantId, agentId: scope.slice(tenantId.length + 1) };
 }
 
+/** All agents of a tenant together, where a subject is named by its agent's id; no agent is called so. */
+export const ALL_AGENTS = '';
+
+/** What holds for all of them together is kept under this. */
+export const allAgents = (tenantId: string): AgentScope => agentScope(tenantId, ALL_AGENTS);
+
+export const isAllAgents = (scope: AgentScope): boolean => scope.endsWith('\0');
+
 /** Operator id under which the gateway itself acts, in control and audit. */
 export const SYSTEM_OPERATOR = 'system';

@@ -7,7 +7,7 @@
  * A topic's sequence ascends without a gap while the process lives, and never goes back across restarts.
  */
 import { z } from 'zod';
-import type { AgentView } from './agent-view.js';
+import type { AgentView, AllAgentsView } from './agent-view.js';
 import type { AlertDelivery } from './alerting.js';
 import type { AlertGroup, EntropyAlertEvent, StepView, ViolationEvent } from './decision-log.js';
 import type { Incident } from './kill-switch.js';
@@ -33,6 +33,8 @@ export const TOPICS = {
   calls: 'gateway:calls',
   /** Agents known to the proxy, coalesced: one view per changed agent and second. */
   agents: 'gateway:agents',
+  /** All agents taken together: one view a second while it changes. */
+  allAgents: 'gateway:all_agents',
   /** Alert deliveries as their state changes. */
   deliveries: 'gateway:deliveries',
   /** Semantic loops as they are found; leave at once. */
@@ -72,6 +74,7 @@ export interface TopicShapes {
   'gateway:calls': { snapshot: LlmCall[]; event: LlmCall };
   /** Snapshot: by agent id; of more than `listedAgentsMax` those that want somebody, then those that called last. */
   'gateway:agents': { snapshot: AgentView[]; event: AgentView };
+  'gateway:all_agents': { snapshot: AllAgentsView; event: AllAgentsView };
   /** Snapshot: the latest 50, newest first. */
   'gateway:deliveries': { snapshot: AlertDelivery[]; event: AlertDelivery };
   /** Snapshot: the latest 50, and the first and the latest of each session whose alert is open; newest first. */

@@ -2,6 +2,7 @@
 import type { SessionDetail, SessionTopic, Topic, TopicShapes } from '#contracts';
 import type { TopicMerge } from './topic-merge';
 import { type AgentsData, agentsMerge } from './topics/agents';
+import { allAgentsMerge } from './topics/all-agents';
 import { type EntropyAlertsData, entropyAlertsMerge } from './topics/entropy-alerts';
 import { callsMerge, messagesMerge, statsMerge, violationsMerge } from './topics/feeds';
 import { deliveriesMerge, incidentsMerge, semanticLoopsMerge } from './topics/latest-first';
@@ -18,6 +19,7 @@ export interface TopicData {
   'gateway:incidents': readonly TopicShapes['gateway:incidents']['event'][];
   'gateway:calls': readonly TopicShapes['gateway:calls']['event'][];
   'gateway:agents': AgentsData;
+  'gateway:all_agents': TopicShapes['gateway:all_agents']['snapshot'];
   'gateway:deliveries': readonly TopicShapes['gateway:deliveries']['event'][];
   'gateway:semantic_loops': readonly TopicShapes['gateway:semantic_loops']['event'][];
   'gateway:sessions': SessionsData;
@@ -33,6 +35,7 @@ const gatewayMerges: Record<string, TopicMerge<never, never, never>> = {
   'gateway:incidents': incidentsMerge as TopicMerge<never, never, never>,
   'gateway:calls': callsMerge as TopicMerge<never, never, never>,
   'gateway:agents': agentsMerge as TopicMerge<never, never, never>,
+  'gateway:all_agents': allAgentsMerge as TopicMerge<never, never, never>,
   'gateway:deliveries': deliveriesMerge as TopicMerge<never, never, never>,
   'gateway:semantic_loops': semanticLoopsMerge as TopicMerge<never, never, never>,
   'gateway:sessions': sessionsMerge as TopicMerge<never, never, never>,

@@ -3,9 +3,12 @@ import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { UpstreamClient } from '#adapters/upstream-http';
 import {
+  type AgentPolicy,
   type AgentPrincipal,
+  ALL_AGENTS,
   agentScope,
   type DecisionStore,
+  isAllAgents,
   type LivePublisher,
   type PolicyBar,
   type ProxyStore,
@@ -37,7 +40,7 @@ import { AgentCommands } from './agents/agent-commands.js';
 import { AgentDirectory } from './agents/agent-directory.js';
 import { agentStanding, policyBar, upstreamStanding } from './agents/agent-standing.js';
 import { AgentViews } from './agents/agent-views.js';
-import { subjectOf } from './agents/alert-subject.js';
+import { agentAlone, subjectOf } from './agents/alert-subject.js';
 import { IncidentDesk } from './agents/incident-desk.js';
 import { SplitAgents } from './agents/split-agents.js';
 import { ANSWER_BYTES_MAX } from './answers/answer-room.js';
@@ -153,7 +156,7 @@ export class LlmProxyArea {
       audit,
       clock,
       timer: systemTimer,
-      onPolicy: (scope) => this.#waiting.lookAgain(scope),
+      onPolicy: (scope) => this.#waiting.lookAgain(isAllAgents(scope) ? undefined : scope),
       onClosed: (tenantId) => {
         events.tenantClosed(tenantId);
         this.#waiting.lookAgain();
@@ -268,18 +271,20 @@ export class LlmProxyArea {
     return this.#parts.limits.controlLog;
   }
 
-  /** Why the agent's policy does not let it call now; null: it does. */
+  /** Why the agent's policy, or that of all agents, does not let it call now; null: both do. */
   policyBar(tenantId: string, agentId: string): PolicyBar | null {
-    const policy = this.agents.restriction(agentScope(tenantId, agentId));
-    return policy && policyBar(policy, this.#parts.clock.nowMs());
+    const nowMs = this.#parts.clock.nowMs();
+    const barOf = (policy: AgentPolicy | null) => policy && policyBar(policy, nowMs);
+    const { agents } = this;
+    return (
+      barOf(agents.restriction(agentScope(tenantId, agentId))) ?? barOf(agents.restrictionOfAll(tenantId))
+    );
   }
 
   /** What the agent has spent, as far as prices are known. @param agentId null: all agents together */
   spentUsd(tenantId: string, agentId: string | null): SpentUsd {
-    const { hour, day, month, hourAtMost } =
-      agentId === null
-        ? this.#activity.spentTogether(tenantId)
-        : this.#activity.spentLately(agentScope(tenantId, agentId));
+    const scope = agentScope(tenantId, agentId ?? ALL_AGENTS);
+    const { hour, day, month, hourAtMost } = this.#activity.spentLately(scope);
     return { hour: hour / 1e6, day: day / 1e6, month: month / 1e6, hourAtMost: hourAtMost / 1e6 };
   }
 
@@ -361,8 +366,9 @@ export class LlmProxyArea {
         earlierUse: this.#earlierUse,
         unsettled: this.#unsettled,
         clock,
-        onOverBudget: (call, period) => this.budgets.note(call.scope, subjectOf(call), period),
-        onBudgetBegun: (call, period) => void this.budgets.seedIfLost(call.scope, period),
+        onOverBudget: (call, { scope, period }) =>
+          this.budgets.note(scope, isAllAgents(scope) ? agentAlone(scope) : subjectOf(call), period),
+        onBudgetBegun: ({ scope, period }) => void this.budgets.seedIfLost(scope, period),
         onLimiterFailed: (error) => this.#events.limiterFailedOpen(error),
         onCapsFailed: (error) => this.#events.failedOpen('session_caps', error),
       },
@@ -407,6 +413,7 @@ export class LlmProxyArea {
     this.#sessions = sessions;
     hub.provideSnapshot(TOPICS.calls, (tenantId) => hub.newest(tenantId, TOPICS.calls, 200));
     hub.provideSnapshot(TOPICS.agents, (tenantId) => this.views.list(tenantId));
+    hub.provideSnapshot(TOPICS.allAgents, (tenantId) => this.views.allAgents(tenantId));
     hub.provideSnapshot(TOPICS.incidents, (tenantId) => this.incidents.snapshot(tenantId));
     this.views.start();
     this.#split.start();

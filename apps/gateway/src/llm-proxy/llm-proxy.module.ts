@@ -29,6 +29,7 @@ import {
   TRACES_CONFIG,
 } from '../tokens.js';
 import { AgentsController } from './agents/agents.controller.js';
+import { AllAgentsController } from './agents/all-agents.controller.js';
 import { CallsController } from './calls/calls.controller.js';
 import { gatewayIdOf } from './limits/gateway-id.js';
 import { openLimiter } from './limits/limiter.js';
@@ -37,7 +38,7 @@ import { UpstreamsController } from './upstreams/upstreams.controller.js';
 
 @Module({
   imports: [HitlModule, AlertsModule, SemanticLoopModule, LlmCacheModule],
-  controllers: [AgentsController, CallsController, UpstreamsController],
+  controllers: [AgentsController, AllAgentsController, CallsController, UpstreamsController],
   providers: [
     {
       provide: LlmProxyArea,

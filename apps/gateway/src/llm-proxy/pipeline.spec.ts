@@ -94,6 +94,7 @@ function guards(waits: Waits, embedder: unknown = { embed: async () => VECTOR, m
   const killSwitch = vi.fn(() => ({ enabled: false }));
   const agents = {
     restriction: () => ({ ...defaultPolicy('a'), requests_per_minute: 9 }),
+    restrictionOfAll: () => null,
     killSwitch,
   };
   const cache = new CacheDesk({

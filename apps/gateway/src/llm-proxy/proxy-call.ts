@@ -127,8 +127,10 @@ export class ProxyCall {
   #request: LlmRequest | null = null;
 
   // ---- guards
-  /** Of the policy's limits, before the call was sent; null when it has none. */
+  /** Of its agent's limits, before the call was sent; null when it has none. */
   taken: TakenLimits | null = null;
+  /** Of those of all agents together. */
+  takenTogether: TakenLimits | null = null;
   /** Words for the model, put in front of its next answer. */
   injections: readonly string[] = NO_WORDS;
   /** Directives whose words are in `injections`: taken once the upstream has them. */

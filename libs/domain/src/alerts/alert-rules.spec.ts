@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { PolicyBar } from '#contracts';
+import { ALL_AGENTS, type PolicyBar } from '#contracts';
 import { FakeClock } from '#testing';
 import type { AlertEvent } from './alert-event.js';
 import { AlertRules, type AlertRulesOptions, TICK_WORK_MS_MAX } from './alert-rules.js';
@@ -7,7 +7,7 @@ import { LOOPING_SESSIONS_PER_AGENT_MAX } from './looping-sessions.js';
 import { noticeOf } from './notice.js';
 import { NEWS_GAP_MS } from './notice-plan.js';
 import type { SpentUsd } from './rule-condition.js';
-import { ALL_AGENTS, defaultRules, type RuleSettings } from './rule-defaults.js';
+import { defaultRules, type RuleSettings } from './rule-defaults.js';
 import { AGENTS_PER_TENANT_MAX, type DueNotice } from './tenant-rules.js';
 import type { FiringState } from './watched-rule.js';
 
@@ -841,6 +841,52 @@ describe('a total_spend rule', () => {
     expect(rules.refresh('default', T0 + 2 * MINUTE)).toMatchObject([
       { phase: 'recovered', agent_id: ALL_AGENTS, detail: { watch_ended: true } },
     ]);
+  });
+});
+
+describe('a budget of all agents together', () => {
+  const spend = (
+    at: number,
+    agent_id: string,
+    spent_usd: number,
+    refused: 'day' | null = null,
+  ): AlertEvent => ({
+    kind: 'spend',
+    tenant_id: 'default',
+    agent_id,
+    session_id: null,
+    at_ms: T0 + at,
+    budgets: [{ period: 'day', spent_usd, budget_usd: 10 }],
+    refused,
+  });
+
+  it('is watched by a rule about every agent, apart from theirs, and by none about one', () => {
+    const { rules } = watch(rule('budget', { threshold: 0.8 }));
+    expect(rules.observe(spend(0, ALL_AGENTS, 7))).toEqual([]);
+    expect(rules.observe(spend(1, ALL_AGENTS, 8))).toMatchObject([{ phase: 'firing', agent_id: ALL_AGENTS }]);
+    expect(rules.observe(spend(2, 'crawler', 9))).toMatchObject([{ phase: 'firing', agent_id: 'crawler' }]);
+    expect(rules.firing('default', 'rule-budget').map(({ agent_id }) => agent_id)).toEqual([null, 'crawler']);
+    const one = watch(rule('budget', { threshold: 0.8, agent_id: 'crawler' }));
+    expect(one.rules.observe(spend(0, ALL_AGENTS, 10, 'day'))).toEqual([]);
+  });
+
+  it('is news to no other rule, and nobody misses it', () => {
+    const { rules, kept } = watch(rule('budget', { threshold: 0.8 }));
+    rules.observe(spend(0, ALL_AGENTS, 9));
+    kept.rules = ['spend', 'error_rate', 'agent_silent', 'kill_switch'].map((type) =>
+      rule(type as 'spend', { threshold_usd: 1, window_s: 60 }),
+    );
+    expect(rules.refresh('default', T0 + 1)).toMatchObject([{ agent_id: ALL_AGENTS, phase: 'recovered' }]);
+    expect(rules.tick(T0 + 10 * MINUTE)).toEqual([]);
+  });
+
+  it('goes on over a restart', () => {
+    const before = watch(rule('budget', { threshold: 0.8 }));
+    before.rules.observe(spend(0, ALL_AGENTS, 9, 'day'));
+    const { rules } = watch(rule('budget', { threshold: 0.8 }));
+    rules.restore('default', 'rule-budget', before.rules.states('default', 'rule-budget'));
+    expect(rules.observe(spend(1, ALL_AGENTS, 9))).toEqual([]);
+    expect(rules.firing('default', 'rule-budget')).toMatchObject([{ agent_id: null }]);
   });
 });
 

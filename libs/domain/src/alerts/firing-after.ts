@@ -2,9 +2,9 @@
  * What fires is kept a moment behind the notices that say so. A process that died in between left notices of which what it
  * kept knows nothing, and the next would tell the same again, under another id: they are told, so they count.
  */
-import type { AlertDelivery, AlertNotice, BudgetPeriod } from '#contracts';
+import { ALL_AGENTS, type AlertDelivery, type AlertNotice, type BudgetPeriod } from '#contracts';
 import { REFUSAL } from './budget-share.js';
-import { ALL_AGENTS, agentIdOf } from './rule-defaults.js';
+import { agentIdOf } from './rule-defaults.js';
 import type { FiringState } from './watched-rule.js';
 
 /** What fires of one rule, as it was kept. */

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { ALERT_TYPES, type AlertType, alertNoticeSchema } from '#contracts';
+import { ALERT_TYPES, ALL_AGENTS, type AlertType, alertNoticeSchema } from '#contracts';
 import { oneLine } from '#kernel';
 import { LOOPING_SESSIONS_PER_AGENT_MAX } from './looping-sessions.js';
 import { mailOf, slackBody } from './message-bodies.js';
 import { noticeOf, spokenDuration, testNotice } from './notice.js';
-import { ALL_AGENTS, defaultRules, type RuleSettings } from './rule-defaults.js';
+import { defaultRules, type RuleSettings } from './rule-defaults.js';
 import type { DueNotice } from './tenant-rules.js';
 
 const AT = Date.UTC(2026, 0, 15, 12);

@@ -1,9 +1,9 @@
 /** A due notice in words: one line, a few sentences, and where to look. Ids of agents are strangers' text: cleaned. */
-import type { AlertNotice, AlertType, BudgetPeriod } from '#contracts';
+import { ALL_AGENTS, type AlertNotice, type AlertType, type BudgetPeriod } from '#contracts';
 import { oneLine } from '#kernel';
 import { loopWords, personWords, semanticLoopWords, UNHEARD_SINCE_START } from './loop-words.js';
 import type { Hush, NoticeDetail } from './rule-condition.js';
-import { ALL_AGENTS, agentIdOf } from './rule-defaults.js';
+import { agentIdOf } from './rule-defaults.js';
 import type { DueNotice } from './tenant-rules.js';
 
 const percent = (share: unknown): string => `${Math.round(Number(share) * 100)} %`;
@@ -70,19 +70,24 @@ function wordsOf({ rule, agent_id, at_ms, detail }: DueNotice): { on: string; te
     case 'hitl_required':
       return personWords(agent, detail, leftOf(detail, at_ms));
     case 'budget': {
+      const [are, have, their] = agent_id === ALL_AGENTS ? ['are', 'have', 'their'] : ['is', 'has', 'its'];
       const spent = `${usd(detail.spent_usd)} of ${usd(detail.budget_usd)} are spent`;
       const isSpent = Number(detail.share) >= 1;
-      const off = `${agent} is within its budget again`;
+      const off = `${agent} ${are} within ${their} budget again`;
       if (detail.period === undefined)
-        return { on: `${agent} is near the end of its budget or beyond it`, text: UNHEARD_SINCE_START, off };
+        return {
+          on: `${agent} ${are} near the end of ${their} budget or beyond it`,
+          text: UNHEARD_SINCE_START,
+          off,
+        };
       if (detail.refused === true)
         return {
-          on: `${agent} is refused calls by its budget for the ${detail.period}`,
+          on: `${agent} ${are} refused calls by ${their} budget for the ${detail.period}`,
           text: `${spent}${isSpent ? '' : '; the rest did not cover what a call might cost'}. ${BUDGET_REFUSES}`,
           off,
         };
       return {
-        on: `${agent} has spent ${percent(detail.share)} of its budget for the ${detail.period}`,
+        on: `${agent} ${have} spent ${percent(detail.share)} of ${their} budget for the ${detail.period}`,
         text: isSpent
           ? `${spent}. ${BUDGET_REFUSES}`
           : `${spent}; this rule speaks from ${percent(detail.threshold)}.`,
@@ -178,7 +183,7 @@ function pageOf(publicUrl: string, { rule, agent_id, session_id, detail }: DueNo
     return `${publicUrl}/incidents/${encodeURIComponent(detail.incident_id)}`;
   if (OF_SESSIONS.has(rule.type) && session_id !== null)
     return `${publicUrl}/sessions/${encodeURIComponent(session_id)}`;
-  if (agent_id === ALL_AGENTS) return `${publicUrl}/spend`;
+  if (agent_id === ALL_AGENTS) return `${publicUrl}/${rule.type === 'budget' ? 'all-agents' : 'spend'}`;
   return `${publicUrl}/agents/${encodeURIComponent(agent_id)}`;
 }
 

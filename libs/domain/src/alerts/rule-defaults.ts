@@ -1,14 +1,11 @@
 /** The rules everybody starts with. */
-import type { AlertRule } from '#contracts';
+import { ALL_AGENTS, type AlertRule } from '#contracts';
 
 /** A share of fewer calls says nothing. */
 export const ERROR_CALLS_MIN = 10;
 
 /** A rule as it is kept, without what is firing. */
 export type RuleSettings = Omit<AlertRule, 'firing' | 'firing_count' | 'firing_since_ms'>;
-
-/** All agents of a tenant together, where a rule's subject is named; no agent is called so. */
-export const ALL_AGENTS = '';
 
 /** As people are told of a subject; null: all agents together. */
 export const agentIdOf = (subjectId: string): string | null => (subjectId === ALL_AGENTS ? null : subjectId);
@@ -17,8 +14,11 @@ export const agentIdOf = (subjectId: string): string | null => (subjectId === AL
 export const isAbout = (
   { type, agent_id }: Pick<RuleSettings, 'type' | 'agent_id'>,
   subjectId: string,
-): boolean =>
-  (type === 'total_spend') === (subjectId === ALL_AGENTS) && (agent_id === null || agent_id === subjectId);
+): boolean => {
+  if (agent_id !== null && agent_id !== subjectId) return false;
+  // Of budgets some are one agent's, and some of all together.
+  return type === 'budget' || (type === 'total_spend') === (subjectId === ALL_AGENTS);
+};
 
 /** Of whom it speaks when something happened to an agent. */
 export const subjectIdOf = ({ type }: Pick<RuleSettings, 'type'>, agentId: string): string =>

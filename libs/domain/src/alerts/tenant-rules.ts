@@ -1,12 +1,12 @@
 /** The rules of one tenant, what is known of its agents, and what of both is firing. */
-import type { AlertType, NOTICE_PHASES, PolicyBar } from '#contracts';
+import { ALL_AGENTS, type AlertType, type NOTICE_PHASES, type PolicyBar } from '#contracts';
 import { type Clock, TtlLru } from '#kernel';
 import { AgentFacts } from './agent-facts.js';
 import type { AlertEvent } from './alert-event.js';
 import { LoopCarriers } from './loop-carriers.js';
 import { planNotice } from './notice-plan.js';
 import { type Hush, type NoticeDetail, readCondition, type SpentUsd } from './rule-condition.js';
-import { ALL_AGENTS, agentIdOf, isAbout, type RuleSettings, subjectIdOf } from './rule-defaults.js';
+import { agentIdOf, isAbout, type RuleSettings, subjectIdOf } from './rule-defaults.js';
 import { type FiringState, NO_SESSIONS, WatchedRule } from './watched-rule.js';
 
 /** Agents remembered per tenant; the one unheard of longest is forgotten, with what it made fire. */
@@ -278,9 +278,11 @@ export class TenantRules {
   }
 
   /** The agents that the rule is about and of which something is known; of a rule about one agent nobody else is looked at. */
-  #known({ settings: { type, agent_id } }: WatchedRule): string[] {
+  #known({ settings }: WatchedRule): string[] {
+    const { type, agent_id } = settings;
     if (type === 'total_spend') return [ALL_AGENTS];
-    if (agent_id === null) return [...this.#agents.entries()].map(([agentId]) => agentId);
+    if (agent_id === null)
+      return [...this.#agents.entries()].map(([agentId]) => agentId).filter((id) => isAbout(settings, id));
     return this.#agents.peek(agent_id) === undefined ? [] : [agent_id];
   }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { agentScope } from '#contracts';
+import { agentScope, allAgents } from '#contracts';
 import { DAY_MS } from '#kernel';
 import { FakeClock } from '#testing';
 import { AgentActivity } from './agent-activity.js';
@@ -56,20 +56,21 @@ describe('what was spent of the budgets', () => {
   it('is together what all agents of the tenant spent, those among them for whom there is no room any more', () => {
     const clock = new FakeClock(NOON);
     const activity = new AgentActivity(clock);
-    activity.bringBackTogether('default', NOON - DAY_MS, 2_000);
-    activity.bringBackTogether('default', NOON - DAY_MS, 3_000);
+    activity.bringBackTogether('default', NOON - DAY_MS, 2_000, 1);
+    activity.bringBackTogether('default', NOON - DAY_MS, 3_000, 0);
     for (let agent = 0; agent <= 20_000; agent += 1)
       activity.end(agentScope('default', `bot-${agent}`), { ...WELL, costMicroUsd: 1 });
     activity.end(agentScope('other', 'bot'), { ...WELL, costMicroUsd: 700 });
     expect(activity.hasForgotten).toBe(true);
-    expect(activity.spentTogether('default')).toEqual({
+    expect(activity.spentLately(allAgents('default'))).toEqual({
       hour: 20_001,
       day: 20_001,
       month: 25_001,
       hourAtMost: 20_001,
     });
-    expect(activity.spentTogether('other').month).toBe(700);
-    expect(activity.spentTogether('nobody').month).toBe(0);
+    expect(activity.unpriced(allAgents('default'))).toEqual({ hour: 0, day: 0, month: 1 });
+    expect(activity.spentLately(allAgents('other')).month).toBe(700);
+    expect(activity.spentLately(allAgents('nobody')).month).toBe(0);
   });
 
   it('is as much as it was once a clock that was ahead for a while is set back', () => {

@@ -1,5 +1,12 @@
 /** What proxied agents are doing right now, and what they have spent: small counters, bounded, for people to look at. */
-import { type AgentPolicy, type AgentScope, type CallRefusal, splitAgentScope, tenantIdOf } from '#contracts';
+import {
+  type AgentPolicy,
+  type AgentScope,
+  type CallRefusal,
+  isAllAgents,
+  splitAgentScope,
+  tenantIdOf,
+} from '#contracts';
 import type { BudgetSpend } from '#domain/alerts';
 import { BUDGETS, type BudgetName, type SpentHour } from '#domain/policy';
 import { type Clock, DAY_MS, FairLru, MINUTE_MS } from '#kernel';
@@ -128,8 +135,8 @@ export class AgentActivity {
   }
 
   /** Adds what one agent had spent in one hour before anybody counted to what all spent together; once. */
-  bringBackTogether(tenantId: string, hourMs: number, costMicroUsd: number): void {
-    this.#together(tenantId).bringBack(hourMs, costMicroUsd, 0);
+  bringBackTogether(tenantId: string, hourMs: number, costMicroUsd: number, unpricedCount: number): void {
+    this.#together(tenantId).bringBack(hourMs, costMicroUsd, unpricedCount);
   }
 
   view(scope: AgentScope): ActivityView {
@@ -171,11 +178,6 @@ export class AgentActivity {
   /** Micro-USD. */
   spentLately(scope: AgentScope): SpentAtMost {
     return atMost(this.#spentBy(scope), this.#nowMs());
-  }
-
-  /** Micro-USD, by all agents of the tenant, those among them that are forgotten. */
-  spentTogether(tenantId: string): SpentAtMost {
-    return atMost(this.#byTenant.get(tenantId) ?? NOTHING_SPENT, this.#nowMs());
   }
 
   /** Calls of unknown cost. */
@@ -220,8 +222,13 @@ export class AgentActivity {
     return spent;
   }
 
+  /** By all agents together, those among them that are forgotten. */
   #spentBy(scope: AgentScope): SpentLately {
-    return this.#agents.peek(tenantIdOf(scope), scope)?.spent ?? NOTHING_SPENT;
+    const tenantId = tenantIdOf(scope);
+    const spent = isAllAgents(scope)
+      ? this.#byTenant.get(tenantId)
+      : this.#agents.peek(tenantId, scope)?.spent;
+    return spent ?? NOTHING_SPENT;
   }
 
   #nowMs(): number {

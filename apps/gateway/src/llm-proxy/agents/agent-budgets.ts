@@ -1,12 +1,14 @@
 /**
- * Where the budgets of agents stand, for those who must know it: the limiter, which refuses, and the alerts. What was spent while
+ * Where the budgets of agents, and of all of a tenant together, stand, for those who must know it: the limiter, which refuses, and the alerts. What was spent while
  * nobody counted, before a start, before a budget was set or while the limiter's store was away, is read from the store.
  */
 import {
   type AgentScope,
   type AgentSpend,
   agentScope,
+  allAgents,
   type BudgetPeriod,
+  isAllAgents,
   NO_LIMITS,
   type ProxyStore,
   splitAgentScope,
@@ -16,7 +18,8 @@ import { type Clock, HOUR_MS } from '#kernel';
 import type { AlertMonitor } from '../../alerts/alert-monitor.js';
 import type { CallLog } from '../calls/call-log.js';
 import type { LimiterLink } from '../limits/limiter.js';
-import type { TakenLimits } from '../limits/taken-limits.js';
+import { isOfAll } from '../limits/policy-refusal.js';
+import { allTaken, type TakenLimits } from '../limits/taken-limits.js';
 import type { ProxyCall } from '../proxy-call.js';
 import { type AgentActivity, hasBudget } from './agent-activity.js';
 import type { AgentDirectory } from './agent-directory.js';
@@ -39,7 +42,7 @@ interface AgentBudgetsParts {
   alerts: Pick<AlertMonitor, 'note'>;
   clock: Clock;
   /** Calls under way. */
-  running: () => Iterable<Pick<ProxyCall, 'scope' | 'taken'>>;
+  running: () => Iterable<Pick<ProxyCall, 'scope' | 'tenantId' | 'taken' | 'takenTogether'>>;
   onLimiterFailed: (error: unknown) => void;
 }
 
@@ -58,7 +61,8 @@ export class AgentBudgets {
     const limited = new Map<AgentScope, AgentSpend[]>();
     this.#knownFromMs = this.#budgetsFromMs();
     for (const spend of await store.spendByAgent(this.#knownFromMs)) {
-      activity.bringBackTogether(spend.tenant_id, spend.hour_ms, toMicroUsd(spend.cost_usd));
+      const { tenant_id, hour_ms, cost_usd, unpriced_call_count } = spend;
+      activity.bringBackTogether(tenant_id, hour_ms, toMicroUsd(cost_usd), unpriced_call_count);
       const scope = agentScope(spend.tenant_id, spend.agent_id);
       const known = limited.get(scope);
       if (known !== undefined) known.push(spend);
@@ -72,6 +76,8 @@ export class AgentBudgets {
       for (const spend of spends) this.#restore(scope, spend);
       if (isThere) await this.#seedLimits(scope);
     }
+    if (isThere)
+      for (const scope of agents.withBudgets()) if (isAllAgents(scope)) await this.#seedLimits(scope);
   }
 
   /** Where the longest budget begins. */
@@ -100,6 +106,8 @@ export class AgentBudgets {
 
   /** Never rejects. */
   async #recallForgotten(scope: AgentScope): Promise<void> {
+    // What all have spent together is kept whole.
+    if (isAllAgents(scope)) return;
     if (!this.#parts.activity.hasForgotten && this.#budgetsFromMs() >= this.#knownFromMs) return;
     await this.#recall(scope).catch(this.#parts.onLimiterFailed);
   }
@@ -141,16 +149,18 @@ export class AgentBudgets {
   /** By calls under way, which will give back what they do not use. */
   #takenFromBudgets(): Map<AgentScope, TakenHour[]> {
     const byAgent = new Map<AgentScope, TakenHour[]>();
-    for (const { scope, taken } of this.#parts.running()) {
-      if (taken === null || taken.takenAtMs === null || !hasBudget(taken.policy)) continue;
-      const hours = byAgent.get(scope) ?? [];
-      hours.push({
-        policy: taken.policy,
-        hourMs: taken.nowMs - (taken.nowMs % HOUR_MS),
-        costMicroUsd: taken.costMicroUsd ?? UNKNOWN_COST_MICRO_USD,
-      });
-      byAgent.set(scope, hours);
-    }
+    for (const call of this.#parts.running())
+      for (const { policy, takenAtMs, nowMs, costMicroUsd } of allTaken(call)) {
+        if (takenAtMs === null || !hasBudget(policy)) continue;
+        const scope = isOfAll(policy) ? allAgents(call.tenantId) : call.scope;
+        const hours = byAgent.get(scope) ?? [];
+        hours.push({
+          policy,
+          hourMs: nowMs - (nowMs % HOUR_MS),
+          costMicroUsd: costMicroUsd ?? UNKNOWN_COST_MICRO_USD,
+        });
+        byAgent.set(scope, hours);
+      }
     return byAgent;
   }
 

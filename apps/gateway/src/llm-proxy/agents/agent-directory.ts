@@ -1,5 +1,5 @@
 /**
- * What operators have set for each agent: its policy and its kill switch. In memory, because every call asks;
+ * What operators have set for each agent, and for all of a tenant together (`allAgents`): policy and kill switch. In memory, because every call asks;
  * a change is durable before it is in force, except that the kill switch takes effect first and is written after.
  * Changes of one agent are made one after another. The kill switch alone does not wait for its turn: a change that is
  * being written while it fires finds, once written, that the agent was stopped meanwhile, and leaves it so.
@@ -11,8 +11,10 @@ import {
   type AgentScope,
   type AuditDraft,
   agentScope,
+  allAgents,
   type DocumentWrite,
   type Incident,
+  isAllAgents,
   KILL_SWITCH_ACTOR,
   type KillSwitchPatch,
   type ProxyStore,
@@ -141,6 +143,11 @@ export class AgentDirectory {
     return this.#policies.restriction(scope);
   }
 
+  /** Hot path; what holds besides for all of the tenant's agents together, and counts what they use as one. */
+  restrictionOfAll(tenantId: string): AgentPolicy | null {
+    return this.#policies.restrictionOfAll(tenantId);
+  }
+
   /** Hot path. */
   killSwitch(scope: AgentScope): AgentKillSwitch {
     return this.#killSwitches.of(scope);
@@ -168,9 +175,9 @@ export class AgentDirectory {
 
   /** Agents with settings of their own. */
   *known(tenantId: string): Generator<string> {
-    const own = agentScope(tenantId, '');
+    const all = allAgents(tenantId);
     const scopes = new Set([...this.#policies.scopes(), ...this.#killSwitches.scopes()]);
-    for (const scope of scopes) if (scope.startsWith(own)) yield scope.slice(own.length);
+    for (const scope of scopes) if (scope.startsWith(all) && scope !== all) yield scope.slice(all.length);
   }
 
   /** Rejects as the store does: then nothing has changed. To let an agent call again there is `reactivate`. */
@@ -364,7 +371,8 @@ export class AgentDirectory {
 
   #draft(scope: AgentScope, by: Auditor, action: string, detail: Record<string, unknown>): AuditDraft {
     const { tenantId, agentId } = splitAgentScope(scope);
-    return this.#parts.audit.draft(by, tenantId, action, { agent_id: agentId, ...detail });
+    const whom = isAllAgents(scope) ? { all_agents: true } : { agent_id: agentId };
+    return this.#parts.audit.draft(by, tenantId, action, { ...whom, ...detail });
   }
 }
 

@@ -9,7 +9,13 @@
  *
  * An operator still lets in whom they name. It stays closed until the next start finds places for all its stops.
  */
-import { type AgentPolicy, type AgentScope, KILL_SWITCH_ACTOR, splitAgentScope } from '#contracts';
+import {
+  type AgentPolicy,
+  type AgentScope,
+  isAllAgents,
+  KILL_SWITCH_ACTOR,
+  splitAgentScope,
+} from '#contracts';
 import { defaultPolicy } from '#domain/policy';
 import { FairShare } from '../../fair-share.js';
 
@@ -27,6 +33,8 @@ export class AgentPolicies {
   readonly #settings: FairShare;
   readonly #stops: FairShare;
   readonly #listed = new Map<AgentScope, AgentPolicy>();
+  /** Those listed that are about all agents of a tenant, by tenant. */
+  readonly #ofAll = new Map<string, AgentPolicy>();
   readonly #closedTenants = new Set<string>();
 
   constructor(parts: AgentPoliciesParts) {
@@ -39,6 +47,11 @@ export class AgentPolicies {
   /** Hot path; null for an agent without limits that may run. */
   restriction(scope: AgentScope): AgentPolicy | null {
     return this.#listed.get(scope) ?? (this.#closedTenants.size === 0 ? null : this.#unlisted(scope));
+  }
+
+  /** Hot path; null where nothing is set for all of the tenant's agents together. */
+  restrictionOfAll(tenantId: string): AgentPolicy | null {
+    return this.#ofAll.get(tenantId) ?? null;
   }
 
   /** Undefined where it is not told apart from others, whether they may call or not. */
@@ -66,6 +79,7 @@ export class AgentPolicies {
       if (!this.#hasSettings(scope)) this.#settings.take(tenantId, 1);
     }
     this.#listed.set(scope, policy);
+    if (isAllAgents(scope)) this.#ofAll.set(tenantId, policy);
   }
 
   #hasSettings(scope: AgentScope): boolean {
@@ -93,7 +107,7 @@ export class AgentPolicies {
 
   #unlisted(scope: AgentScope): AgentPolicy | null {
     const { tenantId, agentId } = splitAgentScope(scope);
-    if (!this.#closedTenants.has(tenantId)) return null;
+    if (!this.#closedTenants.has(tenantId) || isAllAgents(scope)) return null;
     return {
       ...defaultPolicy(agentId),
       active: false,

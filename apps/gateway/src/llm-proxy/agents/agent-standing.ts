@@ -7,7 +7,7 @@ import { type AgentPolicy, type AgentPrincipal, KILL_SWITCH_ACTOR, type PolicyBa
 import { isWithinAllowedHours, nextAllowedMs } from '#domain/policy';
 import type { Clock } from '#kernel';
 import { utcMinute } from '../limits/limit-refusals.js';
-import { policyRefusal } from '../limits/policy-refusal.js';
+import { isOfAll, policyRefusal } from '../limits/policy-refusal.js';
 import type { ProxyCall, Verdict } from '../proxy-call.js';
 import { refused } from '../refusals.js';
 import type { AgentDirectory } from './agent-directory.js';
@@ -18,7 +18,7 @@ export type AgentStanding = (
 ) => Verdict | undefined;
 
 export interface AgentStandingParts {
-  agents: Pick<AgentDirectory, 'restriction' | 'wasKilledIn'>;
+  agents: Pick<AgentDirectory, 'restriction' | 'restrictionOfAll' | 'wasKilledIn'>;
   /** @see Authenticator.isInForce */
   isInForce: (principal: AgentPrincipal) => boolean;
   clock: Clock;
@@ -28,13 +28,19 @@ export const agentStanding =
   ({ agents, isInForce, clock }: AgentStandingParts): AgentStanding =>
   ({ scope, principal }) => {
     if (!isInForce(principal)) return KEY_REVOKED;
-    const policy = agents.restriction(scope);
-    if (policy === null) return undefined;
-    const nowMs = clock.nowMs();
-    const bar = policyBar(policy, nowMs);
-    if (bar === null) return undefined;
-    return bar === 'outside_hours' ? outsideHours(policy, nowMs) : inactive(policy);
+    return (
+      barredBy(agents.restriction(scope), clock) ??
+      barredBy(agents.restrictionOfAll(principal.tenant_id), clock)
+    );
   };
+
+function barredBy(policy: AgentPolicy | null, clock: Clock): Verdict | undefined {
+  if (policy === null) return undefined;
+  const nowMs = clock.nowMs();
+  const bar = policyBar(policy, nowMs);
+  if (bar === null) return undefined;
+  return bar === 'outside_hours' ? outsideHours(policy, nowMs) : inactive(policy);
+}
 
 /**
  * May it be finished, at its upstream? Not if an operator stopped its agent or its key was revoked; the kill switch ends what
@@ -44,6 +50,8 @@ export const upstreamStanding =
   ({ agents, isInForce }: Omit<AgentStandingParts, 'clock'>): AgentStanding =>
   ({ scope, principal, sessionId }) => {
     if (!isInForce(principal)) return KEY_REVOKED;
+    const ofAll = agents.restrictionOfAll(principal.tenant_id);
+    if (ofAll?.active === false) return inactive(ofAll);
     const policy = agents.restriction(scope);
     if (policy === null || policy.active) return undefined;
     const isMeant = policy.deactivated_by !== KILL_SWITCH_ACTOR || agents.wasKilledIn(scope, sessionId);
@@ -62,20 +70,25 @@ const KEY_REVOKED = refused('unauthorized', 'The agent key of this call was revo
 const inactive = (policy: AgentPolicy): Verdict =>
   policyRefusal('inactive', 'agent_inactive', stopWords(policy), null);
 
-function stopWords({ deactivated_by, deactivated_at_ms, deactivated_reason }: AgentPolicy): string {
+function stopWords(policy: AgentPolicy): string {
+  const { deactivated_by, deactivated_at_ms, deactivated_reason } = policy;
+  const why = deactivated_reason ? ` (${deactivated_reason})` : '';
+  if (isOfAll(policy))
+    return `An operator stopped all agents of this tenant${why}; an operator can let them run.`;
   if (deactivated_by !== KILL_SWITCH_ACTOR)
-    return `An operator deactivated this agent${deactivated_reason ? ` (${deactivated_reason})` : ''}; an operator can reactivate it.`;
+    return `An operator deactivated this agent${why}; an operator can reactivate it.`;
   // Not for what it did itself: its tenant is closed.
   if (deactivated_at_ms === null) return `This agent may not call: ${deactivated_reason}.`;
   return 'The kill switch deactivated this agent because it was repeating itself; an operator can reactivate it.';
 }
 
-function outsideHours({ allowed_hours }: AgentPolicy, nowMs: number): Verdict {
+function outsideHours(policy: AgentPolicy, nowMs: number): Verdict {
+  const { allowed_hours } = policy;
   const nextMs = allowed_hours && nextAllowedMs(allowed_hours, nowMs);
   return policyRefusal(
     'outside_hours',
     'outside_allowed_hours',
-    `This agent may not run at this hour${nextMs === null ? '' : `; next at ${utcMinute(nextMs)}`}.`,
+    `${isOfAll(policy) ? 'No agent of this tenant may' : 'This agent may not'} run at this hour${nextMs === null ? '' : `; next at ${utcMinute(nextMs)}`}.`,
     nextMs === null ? null : nextMs - nowMs,
   );
 }

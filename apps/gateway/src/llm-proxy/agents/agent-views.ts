@@ -1,9 +1,17 @@
-/** Agents as the Agents page lists them, put together from those who know; sent on `gateway:agents` when they change. */
+/**
+ * Agents as the Agents page lists them, one by one and taken together, put together from those who know; sent on `gateway:agents`
+ * and `gateway:all_agents` when they change.
+ */
 import { setImmediate } from 'node:timers/promises';
 import {
+  type AgentPolicy,
   type AgentScope,
   type AgentView,
+  type AllAgentsView,
   agentScope,
+  allAgents,
+  allAgentsPolicySchema,
+  isAllAgents,
   type KillSwitchAnswer,
   LIMITS,
   type LivePublisher,
@@ -69,8 +77,8 @@ export class AgentViews {
     const scores = this.#scores();
     for (const [scope, figures] of [...this.#shown]) {
       const { tenantId, agentId } = splitAgentScope(scope);
-      const view = this.#view(tenantId, agentId, scores);
-      if (fadingFigures(view) !== figures) this.#send(scope, view);
+      const view = isAllAgents(scope) ? this.allAgents(tenantId) : this.#view(tenantId, agentId, scores);
+      if (fadingFigures(view) !== figures) this.#send(scope, scores);
     }
   }
 
@@ -129,23 +137,12 @@ export class AgentViews {
     const policy = agents.policy(scope);
     const { lastCallMs, callsPerMinute, errorRate, refusalRate, latestRefusal, runningCount } =
       activity.view(scope);
-    const spent = activity.spent(scope);
-    const unpriced = activity.unpriced(scope);
-    const against = (span: keyof AgentView['spend'], budget_usd: number | null) => ({
-      spent_usd: spent[span] / 1e6,
-      unpriced_call_count: unpriced[span],
-      budget_usd,
-    });
     const heldCalls = held.of(tenantId, { agentId });
     return {
       agent_id: agentId,
       policy,
       kill_switch: this.killSwitch(scope, scores),
-      spend: {
-        hour: against('hour', policy.budget_hour_usd),
-        day: against('day', policy.budget_day_usd),
-        month: against('month', policy.budget_month_usd),
-      },
+      spend: this.#spend(scope, policy),
       last_call_ms: lastCallMs,
       calls_per_minute: callsPerMinute,
       error_rate: errorRate,
@@ -159,8 +156,33 @@ export class AgentViews {
     };
   }
 
+  /** What all of them may do and have spent together. */
+  allAgents(tenantId: string): AllAgentsView {
+    const scope = allAgents(tenantId);
+    const policy = this.#parts.agents.policy(scope);
+    const view = { policy: allAgentsPolicySchema.parse(policy), spend: this.#spend(scope, policy) };
+    this.#noteShown(scope, view, false);
+    return view;
+  }
+
+  #spend(scope: AgentScope, policy: AgentPolicy): AgentView['spend'] {
+    const { activity } = this.#parts;
+    const spent = activity.spent(scope);
+    const unpriced = activity.unpriced(scope);
+    const against = (span: keyof AgentView['spend'], budget_usd: number | null) => ({
+      spent_usd: spent[span] / 1e6,
+      unpriced_call_count: unpriced[span],
+      budget_usd,
+    });
+    return {
+      hour: against('hour', policy.budget_hour_usd),
+      day: against('day', policy.budget_day_usd),
+      month: against('month', policy.budget_month_usd),
+    };
+  }
+
   /** @param isForAll everybody who looks has these figures now; else who looked before may have older ones */
-  #noteShown(scope: AgentScope, view: AgentView, isForAll: boolean): void {
+  #noteShown(scope: AgentScope, view: Fading, isForAll: boolean): void {
     if (!isForAll && this.#shown.has(scope)) return;
     this.#shown.delete(scope);
     if (hasFaded(view)) return;
@@ -169,8 +191,17 @@ export class AgentViews {
       this.#shown.delete(this.#shown.keys().next().value as AgentScope);
   }
 
-  #send(scope: AgentScope, view: AgentView): void {
-    this.#parts.live.publish(splitAgentScope(scope).tenantId, TOPICS.agents, view);
+  #send(scope: AgentScope, scores: ReadonlyMap<string, number>): void {
+    const { tenantId, agentId } = splitAgentScope(scope);
+    const { live } = this.#parts;
+    if (isAllAgents(scope)) {
+      const view = this.allAgents(tenantId);
+      live.publish(tenantId, TOPICS.allAgents, view);
+      this.#noteShown(scope, view, true);
+      return;
+    }
+    const view = this.#view(tenantId, agentId, scores);
+    live.publish(tenantId, TOPICS.agents, view);
     this.#noteShown(scope, view, true);
   }
 
@@ -194,10 +225,7 @@ export class AgentViews {
   #publish(): void {
     if (this.#changed.size === 0) return;
     const scores = this.#scores();
-    for (const scope of this.#changed) {
-      const { tenantId, agentId } = splitAgentScope(scope);
-      this.#send(scope, this.#view(tenantId, agentId, scores));
-    }
+    for (const scope of this.#changed) this.#send(scope, scores);
     this.#changed.clear();
   }
 }
@@ -215,11 +243,15 @@ async function mapInTurns<Item, Result>(
   return results;
 }
 
-const fadingFigures = ({ calls_per_minute, error_rate, refusal_rate, spend }: AgentView): string =>
+/** What time alone changes. */
+type Fading = Pick<AgentView, 'spend'> &
+  Partial<Pick<AgentView, 'calls_per_minute' | 'error_rate' | 'refusal_rate'>>;
+
+const fadingFigures = ({ calls_per_minute, error_rate, refusal_rate, spend }: Fading): string =>
   JSON.stringify([calls_per_minute, error_rate, refusal_rate, spend]);
 
 /** What stands there of it stays as it is. */
-const hasFaded = ({ error_rate, spend }: AgentView): boolean =>
+const hasFaded = ({ error_rate = null, spend }: Fading): boolean =>
   error_rate === null &&
   [spend.hour, spend.month].every(
     ({ spent_usd, unpriced_call_count }) => spent_usd === 0 && unpriced_call_count === 0,

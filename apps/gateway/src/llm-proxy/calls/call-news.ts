@@ -1,5 +1,5 @@
 /** What others are told of a call as it begins and once it is recorded: alerts, pages, budgets, its session's row, its upstream's health, spans. */
-import { type SpanSink, wasRefused } from '#contracts';
+import { ALL_AGENTS, allAgents, type SpanSink, wasRefused } from '#contracts';
 import type { Clock } from '#kernel';
 import type { AlertMonitor } from '../../alerts/alert-monitor.js';
 import type { SessionRegistry } from '../../decision-log/session-registry.js';
@@ -8,14 +8,14 @@ import { hasBudget } from '../agents/agent-activity.js';
 import type { AgentBudgets } from '../agents/agent-budgets.js';
 import type { AgentDirectory } from '../agents/agent-directory.js';
 import type { AgentViews } from '../agents/agent-views.js';
-import { subjectOf } from '../agents/alert-subject.js';
+import { agentAlone, subjectOf } from '../agents/alert-subject.js';
 import type { SplitAgents } from '../agents/split-agents.js';
 import { isError, type RecordParts } from '../steps/record.step.js';
 import { type UpstreamHealthBoard, wasFailedByUpstream } from '../upstreams/upstream-health.js';
 import { spansOf } from './call-spans.js';
 
 export interface CallNewsParts {
-  agents: Pick<AgentDirectory, 'restriction'>;
+  agents: Pick<AgentDirectory, 'restriction' | 'restrictionOfAll'>;
   alerts: Pick<AlertMonitor, 'note'>;
   budgets: Pick<AgentBudgets, 'note'>;
   clock: Clock;
@@ -40,6 +40,7 @@ export function callNews(parts: CallNewsParts): Pick<RecordParts, 'onBegan' | 'o
     onEnded: (call, record) => {
       const { tenantId, scope, sessionKey } = call;
       views.touch(tenantId, call.agentId);
+      views.touch(tenantId, ALL_AGENTS);
       spans?.export(spansOf(call, record));
       const failed = wasFailedByUpstream(record, call);
       if (failed !== null) {
@@ -52,8 +53,12 @@ export function callNews(parts: CallNewsParts): Pick<RecordParts, 'onBegan' | 'o
         noteCall(sessionKey, wasRefused(record) ? { decision: record.decision, at_ms: clock.nowMs() } : null);
       const terminated = sessionKey !== null && desk.answerFor(sessionKey).state === 'terminated';
       alerts.note({ kind: 'call', ...subject, at_ms: clock.nowMs(), failed: isError(call), terminated });
+      if (record.cost_usd === null) return;
       const policy = agents.restriction(scope);
-      if (record.cost_usd !== null && policy !== null && hasBudget(policy)) budgets.note(scope, subject);
+      if (policy !== null && hasBudget(policy)) budgets.note(scope, subject);
+      const ofAll = agents.restrictionOfAll(tenantId);
+      if (ofAll !== null && hasBudget(ofAll))
+        budgets.note(allAgents(tenantId), agentAlone(allAgents(tenantId)));
     },
   };
 }

@@ -5,7 +5,7 @@
  */
 import type { DialectName } from '#contracts';
 import { HOUR_MS } from '#kernel';
-import type { TakenLimits } from '../limits/taken-limits.js';
+import type { TakenFor } from '../limits/taken-limits.js';
 import { type AnswerStoreParts, StoredAnswers } from './stored-answers.js';
 
 /** The estimate of one that gives way stands. */
@@ -13,7 +13,8 @@ export const ANSWER_COUNT_MAX = 20_000;
 /** Vendors work on an answer for hours at most. */
 const ANSWER_IDLE_MS = 24 * HOUR_MS;
 
-export interface UnsettledAnswer {
+/** `taken`: what is left taken of limits. */
+export interface UnsettledAnswer extends TakenFor {
   /** In which what is fetched is read; null: its end alone is. */
   dialect: DialectName | null;
   /** As it was asked for. */
@@ -22,8 +23,6 @@ export interface UnsettledAnswer {
   startedAtMs: number;
   /** What stands in the record and, with `tokens`, in what was taken. Null: unknown. */
   costMicroUsd: number | null;
-  /** Of the policy's limits, and what is left taken of them; null: nothing. */
-  taken: TakenLimits | null;
 }
 
 export type UnsettledAnswers = StoredAnswers<UnsettledAnswer>;

@@ -1,9 +1,9 @@
-/** What an agent's policy does not let it ask for at all, however little it has used. */
+/** What its agent's policy, or that of all agents, does not let it ask for at all, however little it has used. */
 import type { AgentPolicy } from '#contracts';
 import { namedModels, plainModel } from '#domain/llm-dialects';
 import { standForModel } from '#domain/policy';
 import type { ProxyCall, Verdict } from '../proxy-call.js';
-import { policyRefusal } from './policy-refusal.js';
+import { isOfAll, policyRefusal } from './policy-refusal.js';
 
 /** Of the allowed ones, as a refusal names them. */
 const TOLD_COUNT_MAX = 10;
@@ -23,9 +23,9 @@ export function barred(
   if (allowed_models !== null) {
     const named = modelsOf(call);
     const other = named.find((model) => !standForModel(allowed_models, model));
-    if (other !== undefined || named.length === 0) return notAllowed(other, allowed_models);
+    if (other !== undefined || named.length === 0) return notAllowed(policy, other, allowed_models);
   }
-  return costMicroUsd === null && unknown_cost === 'refuse' ? COST_UNKNOWN : undefined;
+  return costMicroUsd === null && unknown_cost === 'refuse' ? costUnknown(policy) : undefined;
 }
 
 function modelsOf(call: ProxyCall): readonly string[] {
@@ -35,11 +35,11 @@ function modelsOf(call: ProxyCall): readonly string[] {
   return named.includes(model) ? named : [model, ...named];
 }
 
-function notAllowed(model: string | undefined, allowed: readonly string[]): Verdict {
+function notAllowed(policy: AgentPolicy, model: string | undefined, allowed: readonly string[]): Verdict {
   const what =
     model === undefined
       ? 'This call names no model that can be read'
-      : `This agent may not use ${JSON.stringify(model.slice(0, 80))}`;
+      : `${isOfAll(policy) ? 'No agent of this tenant may' : 'This agent may not'} use ${JSON.stringify(model.slice(0, 80))}`;
   const told = allowed.slice(0, TOLD_COUNT_MAX).join(', ');
   const more = allowed.length > TOLD_COUNT_MAX ? `, and ${allowed.length - TOLD_COUNT_MAX} more` : '';
   return policyRefusal(
@@ -50,9 +50,10 @@ function notAllowed(model: string | undefined, allowed: readonly string[]): Verd
   );
 }
 
-const COST_UNKNOWN = policyRefusal(
-  'not_allowed',
-  'cost_unknown',
-  'Nobody can tell beforehand what this call costs: its model has no price, or it is paid for otherwise than by the token of this request. The policy of this agent refuses such calls (unknown_cost); an operator can add a price or let them pass.',
-  null,
-);
+const costUnknown = (policy: AgentPolicy): Verdict =>
+  policyRefusal(
+    'not_allowed',
+    'cost_unknown',
+    `Nobody can tell beforehand what this call costs: its model has no price, or it is paid for otherwise than by the token of this request. The policy of ${isOfAll(policy) ? 'all agents' : 'this agent'} refuses such calls (unknown_cost); an operator can add a price or let them pass.`,
+    null,
+  );

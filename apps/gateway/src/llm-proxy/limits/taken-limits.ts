@@ -17,3 +17,18 @@ export interface TakenLimits {
   /** Of the gateway's clock, when the limiter was told of it whole, since its store was silent at first; absent: it was not. */
   toldAtMs?: number;
 }
+
+/** Of a call, or of an answer that its vendor keeps. */
+export interface TakenFor {
+  /** Of its agent's limits; null: it has none. */
+  taken: TakenLimits | null;
+  /** Of those of all agents together. Absent from what an earlier build kept. */
+  takenTogether?: TakenLimits | null;
+}
+
+const NOTHING: readonly TakenLimits[] = [];
+
+export const allTaken = ({ taken, takenTogether }: TakenFor): readonly TakenLimits[] =>
+  taken === null && !takenTogether
+    ? NOTHING
+    : [taken, takenTogether].filter((one): one is TakenLimits => Boolean(one));

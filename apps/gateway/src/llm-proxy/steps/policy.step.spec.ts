@@ -2,12 +2,17 @@ import { describe, expect, test } from 'vitest';
 import {
   type AgentLimits,
   type AgentPolicy,
+  type AgentScope,
+  ALL_AGENTS,
   agentScope,
+  allAgents,
   type BucketChange,
   type LlmAnswer,
   type ModelPrice,
+  NO_LIMITS,
   type RateLimiter,
   sessionKey,
+  splitAgentScope,
   type Usage,
 } from '#contracts';
 import { DIALECT_BY_NAME, readUnreadRequest } from '#domain/llm-dialects';
@@ -24,7 +29,7 @@ import { answerStore } from '../calls/stored-answers.fixture.js';
 import { newUnsettledAnswers } from '../calls/unsettled-answers.js';
 import { buildProxyCall } from '../proxy-call.fixture.js';
 import type { ProxyCall } from '../proxy-call.js';
-import { type PolicyParts, policyStep } from './policy.step.js';
+import { type PolicyParts, policyAgainStep, policyStep } from './policy.step.js';
 
 const SCOPE = agentScope('default', 'agent-1');
 const SESSION = sessionKey('default', 's1');
@@ -52,9 +57,15 @@ const usage = (input_tokens: number, output_tokens: number): Usage => ({
 
 const newCall = (body = BODY): ProxyCall => buildProxyCall({ body });
 
+/** Nothing is set for all agents together. */
+const ofOne = (restriction: () => AgentPolicy | null): PolicyParts['agents'] => ({
+  restriction,
+  restrictionOfAll: () => null,
+});
+
 /** Of an agent with limits of every kind and a model with a price; what a test is not about fails it. */
 const usualParts = (clock: FakeClock): PolicyParts => ({
-  agents: { restriction: () => POLICY },
+  agents: ofOne(() => POLICY),
   standing: () => undefined,
   prices: { price: () => PRICE },
   limiter: new MemoryRateLimiter({ clock }),
@@ -356,7 +367,7 @@ test('a budget that is set while a call is under way counts what that call cost,
     let policy: AgentPolicy | null = before;
     const step = policyStep({
       ...usualParts(clock),
-      agents: { restriction: () => policy },
+      agents: ofOne(() => policy),
       limiter,
     });
     const call = Object.assign(newCall(), { startedAtMs: clock.nowMs() });
@@ -381,7 +392,7 @@ test('a budget that is set while a call is under way is told by which clock that
   const failures: unknown[] = [];
   const step = policyStep({
     ...usualParts(clock),
-    agents: { restriction: () => policy },
+    agents: ofOne(() => policy),
     limiter,
     onLimiterFailed: (error) => failures.push(error),
   });
@@ -407,10 +418,10 @@ test('that a budget begins, and that its rest does not cover a call, is told wit
   };
   const step = policyStep({
     ...usualParts(clock),
-    agents: { restriction: () => policy },
+    agents: ofOne(() => policy),
     prices: { price: () => price },
-    onBudgetBegun: (_call, period) => told.push(`${period} begun`),
-    onOverBudget: (_call, period) => told.push(`${period} over`),
+    onBudgetBegun: ({ period }) => told.push(`${period} begun`),
+    onOverBudget: (_call, { period }) => told.push(`${period} over`),
   });
   // What is free begins none.
   step.run?.(newCall());
@@ -465,7 +476,7 @@ test('a call that is refused for what it may take is not told that all is used u
     limiter.takeNow(limitWindows(SCOPE, policy, spent, clock.nowMs()));
     const step = policyStep({
       ...usualParts(clock),
-      agents: { restriction: () => policy },
+      agents: ofOne(() => policy),
       limiter,
       onOverBudget: () => {},
       onBudgetBegun: () => expect.unreachable(),
@@ -490,7 +501,7 @@ test('a refusal says the limit, and what helps', () => {
     const policy = { ...defaultPolicy('agent-1'), ...limits };
     const step = policyStep({
       ...usualParts(clock),
-      agents: { restriction: () => policy },
+      agents: ofOne(() => policy),
       limiter: new MemoryRateLimiter({ clock }),
     });
     step.run?.(newCall());
@@ -536,7 +547,7 @@ test('to cancel an answer of the background tells what it took, like fetching it
   });
   const step = policyStep({
     ...usualParts(clock),
-    agents: { restriction: () => null },
+    agents: ofOne(() => null),
     unsettled,
   });
   const path = '/responses/resp_1/cancel';
@@ -594,7 +605,7 @@ test.each([-90, 90])(
     const policy = { ...defaultPolicy('agent-1'), budget_hour_usd: 1 };
     const step = policyStep({
       ...usualParts(clock),
-      agents: { restriction: () => policy },
+      agents: ofOne(() => policy),
       limiter,
       onLimiterFailed: () => {},
     });
@@ -652,7 +663,7 @@ describe('a session that may have called before anybody counted', () => {
     let policy = { ...POLICY, session_calls_max: null as number | null };
     const step = policyStep({
       ...usualParts(clock),
-      agents: { restriction: () => policy },
+      agents: ofOne(() => policy),
       caps,
     });
     step.run?.(newCall());
@@ -671,7 +682,7 @@ describe('a session that may have called before anybody counted', () => {
     let policy: AgentPolicy = POLICY;
     const step = policyStep({
       ...usualParts(clock),
-      agents: { restriction: () => policy },
+      agents: ofOne(() => policy),
       earlierUse: {
         mayHave: () => true,
         restore: async () => {
@@ -696,7 +707,7 @@ describe('a session that may have called before anybody counted', () => {
 test('who is refused by the minute is told to try again, though it waits until the end of the second in which the minute is over', () => {
   const clock = new FakeClock();
   const policy = { ...POLICY, requests_per_minute: 1 };
-  const step = policyStep({ ...usualParts(clock), agents: { restriction: () => policy } });
+  const step = policyStep({ ...usualParts(clock), agents: ofOne(() => policy) });
   expect(step.run?.(newCall())).toBeUndefined();
   expect(step.run?.(newCall())).toMatchObject({ shouldRetry: true, retryAfterSeconds: 61 });
   clock.advance(61_000);
@@ -707,7 +718,153 @@ test('who is refused until the day is over is not', () => {
   const clock = new FakeClock();
   const parts = { ...usualParts(clock), onOverBudget: () => {} };
   const policy = { ...POLICY, budget_day_usd: 0.0001 + ESTIMATED / 1e6 };
-  const step = policyStep({ ...parts, agents: { restriction: () => policy } });
+  const step = policyStep({ ...parts, agents: ofOne(() => policy) });
   expect(step.run?.(newCall())).toBeUndefined();
   expect(step.run?.(newCall())).toMatchObject({ shouldRetry: false, retryAfterSeconds: 12 * 3_600 });
+});
+
+describe('what all agents may use together', () => {
+  const TOGETHER = allAgents('default');
+  const ofAll = (limits: Partial<AgentLimits>): AgentPolicy => ({ ...defaultPolicy(ALL_AGENTS), ...limits });
+
+  const LOOK = { requests: 0, tokens: 0, costMicroUsd: 0 };
+
+  /** `own` holds for each of the agents. */
+  function guarded(own: AgentPolicy | null, together: Partial<AgentLimits>) {
+    const clock = new FakeClock(Date.UTC(2026, 0, 15, 12));
+    const told: string[] = [];
+    const policies = { together: ofAll(together) };
+    const parts: PolicyParts = {
+      ...usualParts(clock),
+      agents: {
+        restriction: () => own,
+        restrictionOfAll: (tenantId) => (tenantId === 'default' ? policies.together : null),
+      },
+      onBudgetBegun: ({ scope, period }) => told.push(`${period} begun by ${splitAgentScope(scope).agentId}`),
+      onOverBudget: (_call, { scope, period }) =>
+        told.push(`${period} over of "${splitAgentScope(scope).agentId}"`),
+    };
+    const step = policyStep(parts);
+    const used = (scope: AgentScope, limits: Partial<AgentLimits>) =>
+      lookAt(parts.limiter, limitWindows(scope, { ...NO_LIMITS, ...limits }, LOOK, clock.nowMs()));
+    const call = (agentId: string, tenantId = 'default') => buildProxyCall({ body: BODY, agentId, tenantId });
+    return { step, call, used, told, policies, parts };
+  }
+
+  test('is counted over agents of any name, and none of it for another tenant', () => {
+    const { step, call } = guarded(null, { requests_per_minute: 2 });
+    expect(step.run?.(call('a'))).toBeUndefined();
+    expect(step.run?.(call('b'))).toBeUndefined();
+    expect(step.run?.(call('made-up'))).toMatchObject({
+      code: 'rate_limited',
+      shouldRetry: true,
+      detail: expect.stringMatching(
+        /^The agents of this tenant together have reached their limit of requests per minute \(2\)\./,
+      ),
+    });
+    expect(step.run?.(call('a', 'other'))).toBeUndefined();
+  });
+
+  test('and what its own policy counted is given back where they have no more', async () => {
+    const limits = { requests_per_minute: 10, session_calls_max: 5 };
+    const { step, call, used, parts } = guarded({ ...POLICY, ...limits }, { requests_per_minute: 1 });
+    const first = call('a');
+    expect(step.run?.(first)).toBeUndefined();
+    // Its own are what it is told, where they let it through.
+    expect(first.answerHeaders['x-ratelimit-limit-requests']).toBe('10');
+    const second = call('a');
+    expect(step.run?.(second)).toMatchObject({ code: 'rate_limited' });
+    expect(second.answerHeaders['x-ratelimit-limit-requests']).toBe('1');
+    step.settle?.(second);
+    expect((await used(agentScope('default', 'a'), limits))[0]).toMatchObject({ used: 1 });
+    expect(parts.caps.look(SESSION)).toMatchObject({ callCount: 1 });
+  });
+
+  test('a budget is reconciled once the call is over, like its own', async () => {
+    const budget = { budget_day_usd: 1 };
+    const { step, call, used, told } = guarded(null, budget);
+    const one = call('a');
+    step.run?.(one);
+    expect((await used(TOGETHER, budget))[0]).toMatchObject({ used: ESTIMATED });
+    Object.assign(one, {
+      status: 200,
+      isAnswered: true,
+      wasTakenUp: true,
+      answer: answer({ usage: usage(100, 20) }),
+    });
+    step.settle?.(one);
+    expect((await used(TOGETHER, budget))[0]).toMatchObject({ used: 120 });
+    const failed = call('b');
+    step.run?.(failed);
+    step.settle?.(failed);
+    expect((await used(TOGETHER, budget))[0]).toMatchObject({ used: 120 });
+    expect(told).toEqual(['day begun by ']);
+  });
+
+  test('a budget that is set while a call runs is charged with what that cost, once', async () => {
+    const budget = { budget_day_usd: 1 };
+    const { step, call, used, policies, parts } = guarded(null, {});
+    const one = Object.assign(call('a'), { startedAtMs: parts.clock.nowMs() });
+    step.run?.(one);
+    policies.together = ofAll(budget);
+    Object.assign(one, {
+      status: 200,
+      isAnswered: true,
+      wasTakenUp: true,
+      answer: answer({ usage: usage(100, 20) }),
+    });
+    step.settle?.(one);
+    expect((await used(TOGETHER, budget))[0]).toMatchObject({ used: 120 });
+  });
+
+  test('a spent one refuses whoever calls next, and says whose it is', () => {
+    const { step, call, told } = guarded(null, { budget_day_usd: ESTIMATED / 1e6 });
+    expect(step.run?.(call('a'))).toBeUndefined();
+    expect(step.run?.(call('b'))).toMatchObject({
+      code: 'budget_exceeded',
+      detail:
+        'The agents of this tenant together have used up the budget of a day. They may call again from 2026-01-16 00:00 UTC, or once an operator raises it.',
+    });
+    expect(told).toEqual(['day begun by ', 'day over of ""']);
+  });
+
+  test('models and unknown costs are barred for all, and asked again where they were narrowed meanwhile', () => {
+    const { step, call, policies, parts } = guarded(null, { allowed_models: ['m'] });
+    const one = call('a');
+    expect(step.run?.(one)).toBeUndefined();
+    const again = policyAgainStep(parts);
+    expect(again.run?.(one)).toBeUndefined();
+    policies.together = ofAll({ allowed_models: ['other'] });
+    expect(again.run?.(one)).toMatchObject({ code: 'model_not_allowed' });
+    expect(step.run?.(call('b'))).toMatchObject({ code: 'model_not_allowed' });
+  });
+
+  test('of an answer that is fetched later they are told what it took', async () => {
+    const budget = { budget_day_usd: 1 };
+    const { step, used, parts } = guarded(null, budget);
+    const body = { model: 'm', input: 'x', background: true };
+    const begun = buildProxyCall({ path: '/responses', body, agentId: 'a' });
+    step.run?.(begun);
+    Object.assign(begun, {
+      status: 200,
+      isAnswered: true,
+      wasTakenUp: true,
+      answer: answer({ answer_id: 'resp_1' }),
+    });
+    step.settle?.(begun);
+    expect((await used(TOGETHER, budget))[0]?.used).toBeGreaterThan(1_000);
+    expect(parts.unsettled.count).toBe(1);
+    const path = '/responses/resp_1';
+    const fetch = buildProxyCall({ method: 'GET', path, dialect: null, agentId: 'a' });
+    fetch.unread = readUnreadRequest('GET', path, undefined);
+    step.run?.(fetch);
+    Object.assign(fetch, {
+      status: 200,
+      isAnswered: true,
+      wasTakenUp: true,
+      answer: answer({ usage: usage(100, 20) }),
+    });
+    step.settle?.(fetch);
+    expect((await used(TOGETHER, budget))[0]).toMatchObject({ used: 120 });
+  });
 });

@@ -6,6 +6,8 @@
  */
 import {
   type AgentPolicy,
+  type AgentScope,
+  allAgents,
   type BudgetPeriod,
   type LimitDecision,
   NO_LIMITS,
@@ -34,14 +36,15 @@ import { barred } from '../limits/barred-call.js';
 import { costOf, noteUnpriced, standardCostOf } from '../limits/cost-of-call.js';
 import type { EarlierUse } from '../limits/earlier-use.js';
 import { capped, limited } from '../limits/limit-refusals.js';
+import { isOfAll } from '../limits/policy-refusal.js';
 import type { PriceBook } from '../limits/price-book.js';
-import type { TakenLimits } from '../limits/taken-limits.js';
+import { allTaken, type TakenLimits } from '../limits/taken-limits.js';
 import { byToken, estimateOf, type Used, usedBy } from '../limits/used-by-call.js';
 import type { ProxyCall, Verdict } from '../proxy-call.js';
 import type { Step } from '../step.js';
 
 export interface PolicyParts {
-  agents: Pick<AgentDirectory, 'restriction'>;
+  agents: Pick<AgentDirectory, 'restriction' | 'restrictionOfAll'>;
   standing: AgentStanding;
   prices: Pick<PriceBook, 'price'>;
   limiter: RateLimiter;
@@ -50,13 +53,20 @@ export interface PolicyParts {
   unsettled: UnsettledAnswers;
   clock: Clock;
   /** A budget's rest did not cover what the call might cost. */
-  onOverBudget: (call: ProxyCall, period: BudgetPeriod) => void;
+  onOverBudget: (call: ProxyCall, budget: CalledBudget) => void;
   /** Nothing of a budget had been used here before this call: it is new, or the limiter has lost it. */
-  onBudgetBegun: (call: ProxyCall, period: BudgetPeriod) => void;
+  onBudgetBegun: (budget: CalledBudget) => void;
   /** The limiter's store cannot be reached: the call goes on, counted. */
   onLimiterFailed: (error: unknown) => void;
   /** What the session used before the start cannot be read: this call goes on uncapped, counted. */
   onCapsFailed: (error: unknown) => void;
+}
+
+/** Of which a call takes. */
+export interface CalledBudget {
+  /** An agent's, or that of all agents together. */
+  scope: AgentScope;
+  period: BudgetPeriod;
 }
 
 export const policyStep = (parts: PolicyParts): Step => ({
@@ -81,7 +91,7 @@ export const policyStep = (parts: PolicyParts): Step => ({
   settle(call: ProxyCall): void {
     const used = usedBy(call);
     call.costMicroUsd = costOf(parts.prices, call, used);
-    if (call.taken !== null) giveBack(parts, call, call.taken, used);
+    for (const taken of allTaken(call)) giveBack(parts, call, taken, used);
     if (call.unsettled !== null) settleFetched(parts, call, call.unsettled);
     else {
       noteUnpriced(call, call.costMicroUsd);
@@ -99,9 +109,15 @@ export const policyAgainStep = ({ agents, prices }: Pick<PolicyParts, 'agents' |
   name: 'policy',
   onFailure: 'closed',
   run(call: ProxyCall): Verdict | undefined {
-    const policy = agents.restriction(call.scope);
-    if (policy === null || policy === call.taken?.policy) return undefined;
-    return barred(call, policy, costOf(prices, call, estimateOf(call)));
+    const { taken, takenTogether } = call;
+    const barredIfChanged = (policy: AgentPolicy | null, before: TakenLimits | null) =>
+      policy === null || policy === before?.policy
+        ? undefined
+        : barred(call, policy, costOf(prices, call, estimateOf(call)));
+    return (
+      barredIfChanged(agents.restriction(call.scope), taken) ??
+      barredIfChanged(agents.restrictionOfAll(call.tenantId), takenTogether)
+    );
   },
 });
 
@@ -110,23 +126,26 @@ const fetchedId = ({ incoming, path }: ProxyCall): string | null =>
 
 /** An answer that its vendor keeps and goes on with, or may: what it takes is told to whoever fetches it. */
 function noteUnsettled({ unsettled, clock }: PolicyParts, call: ProxyCall, used: Used): void {
-  const { answer, costMicroUsd, taken } = call;
+  const { answer, costMicroUsd, taken, takenTogether } = call;
   const dialect = call.dialect?.name ?? null;
   const isKept = dialect === 'openai-responses' || dialect === 'gemini-interactions';
   if (!isKept || !call.wasTakenUp || !answer?.answer_id) return;
   if (answer.usage !== null || answer.finish !== null || answer.failed) return;
+  const left = (of: TakenLimits | null) =>
+    of && {
+      ...of,
+      // By now it is counted, if it was not at first.
+      ...(of.takenAtMs === null && { toldAtMs: clock.nowMs() }),
+      tokens: tokensOf(used.usage),
+      costMicroUsd: costMicroUsd ?? of.costMicroUsd ?? 0,
+    };
   unsettled.note(call.scope, answer.answer_id, {
     dialect,
     model: call.model,
     startedAtMs: call.startedAtMs,
     costMicroUsd,
-    taken: taken && {
-      ...taken,
-      // By now it is counted, if it was not at first.
-      ...(taken.takenAtMs === null && { toldAtMs: clock.nowMs() }),
-      tokens: tokensOf(used.usage),
-      costMicroUsd: costMicroUsd ?? taken.costMicroUsd ?? 0,
-    },
+    taken: left(taken),
+    takenTogether: left(takenTogether),
   });
 }
 
@@ -134,11 +153,8 @@ function noteUnsettled({ unsettled, clock }: PolicyParts, call: ProxyCall, used:
  * What a fetched answer took comes in the place of what was counted for it, where that was taken. In the record the fetch costs what
  * had not been counted, less than nothing where that was too much, so that the two add up to what is paid.
  */
-function settleFetched(
-  parts: PolicyParts,
-  call: ProxyCall,
-  { costMicroUsd: counted, taken }: UnsettledAnswer,
-): void {
+function settleFetched(parts: PolicyParts, call: ProxyCall, unsettled: UnsettledAnswer): void {
+  const { costMicroUsd: counted } = unsettled;
   const usage = call.answer?.usage;
   if (!usage || !parts.unsettled.remove(call.scope, fetchedId(call) as string)) {
     // Neither usage nor calls of it are this fetch's, but of one before it, or to come.
@@ -149,7 +165,7 @@ function settleFetched(
   const cost = costOf(parts.prices, call, used);
   call.costMicroUsd = cost === null ? null : cost - (counted ?? 0);
   noteUnpriced(call, cost);
-  if (taken !== null) giveBack(parts, call, taken, used);
+  for (const taken of allTaken(unsettled)) giveBack(parts, call, taken, used);
 }
 
 /**
@@ -165,7 +181,14 @@ function guard(
   // Also without a policy: the key may have been revoked while the body came.
   const verdict = parts.standing(call);
   if (verdict !== undefined) return verdict;
-  return policy === null ? undefined : takeLimits(parts, call, cappedKey, policy);
+  const ofAll = parts.agents.restrictionOfAll(call.tenantId);
+  if (policy === null && ofAll === null) return undefined;
+  const estimate = estimateOf(call);
+  const takeTogether = () => (ofAll === null ? undefined : takeLimits(parts, call, null, ofAll, estimate));
+  const own = policy === null ? undefined : takeLimits(parts, call, cappedKey, policy, estimate);
+  // What was taken of the agent's own is given back where all agents together have no more.
+  if (own instanceof Promise) return own.then((refusal) => refusal ?? takeTogether());
+  return own ?? takeTogether();
 }
 
 function takeLimits(
@@ -173,8 +196,8 @@ function takeLimits(
   call: ProxyCall,
   cappedKey: SessionKey | null,
   policy: AgentPolicy,
+  estimate: Used,
 ): Verdict | undefined | Promise<Verdict | undefined> {
-  const estimate = estimateOf(call);
   const cost = costOf(parts.prices, call, estimate);
   const verdict = barred(call, policy, cost);
   if (verdict !== undefined) return verdict;
@@ -193,7 +216,8 @@ function takeLimits(
     nowMs: parts.clock.nowMs(),
     takenAtMs: null,
   };
-  call.taken = taken;
+  if (isOfAll(policy)) call.takenTogether = taken;
+  else call.taken = taken;
   const all = windowsOf(call, taken);
   // An answer that is paid for can be fetched, and one that goes on be cancelled, however far a budget is overspent.
   const windows = estimate.paid === 'nothing' ? all.filter(({ amount }) => amount > 0) : all;
@@ -208,9 +232,13 @@ function takeLimits(
 }
 
 const windowsOf = (
-  { scope }: ProxyCall,
+  call: ProxyCall,
   { policy, requests = 1, tokens, costMicroUsd, nowMs }: TakenLimits & { requests?: number },
-): NamedWindow[] => limitWindows(scope, policy, { requests, tokens, costMicroUsd }, nowMs);
+): NamedWindow[] => limitWindows(scopeOf(call, policy), policy, { requests, tokens, costMicroUsd }, nowMs);
+
+/** Whose the policy's windows are. */
+const scopeOf = ({ scope, tenantId }: ProxyCall, policy: AgentPolicy): AgentScope =>
+  isOfAll(policy) ? allAgents(tenantId) : scope;
 
 interface Answer {
   windows: readonly NamedWindow[];
@@ -223,20 +251,24 @@ function apply(
   call: ProxyCall,
   { windows, decision, taken }: Answer,
 ): Verdict | undefined {
-  call.answerHeaders = rateLimitHeaders(windows, decision);
+  const headers = rateLimitHeaders(windows, decision);
+  const { policy } = taken;
+  // What refuses is told, else its own.
+  call.answerHeaders = decision.allowed && isOfAll(policy) ? { ...headers, ...call.answerHeaders } : headers;
+  const scope = scopeOf(call, policy);
   if (decision.refusedBy === null) {
     taken.takenAtMs = decision.atMs;
     for (const [at, { name, amount }] of windows.entries()) {
       const period = PERIOD_OF_LIMIT[name];
-      if (period !== undefined && amount > 0 && decision.begun[at]) onBudgetBegun(call, period);
+      if (period !== undefined && amount > 0 && decision.begun[at]) onBudgetBegun({ scope, period });
     }
     return undefined;
   }
   const { name } = windows[decision.refusedBy] as NamedWindow;
   const period = PERIOD_OF_LIMIT[name];
-  if (period !== undefined) onOverBudget(call, period);
+  if (period !== undefined) onOverBudget(call, { scope, period });
   const state = decision.windows[decision.refusedBy] as WindowState;
-  return limited(name, decision.retryAfterMs, state, taken.nowMs);
+  return limited(taken, name, decision.retryAfterMs, state);
 }
 
 /** Limits count what text in the standard tier costs where nobody knows the call's own price: a burst must not overrun them. */
@@ -271,13 +303,18 @@ const NOTHING_TAKEN = { requests: 0, tokens: 0, costMicroUsd: 0 } as const;
 
 /** A budget that was set while the call was under way began with what had been spent by then: the call's own cost comes on top. */
 function chargeNewBudgets({ agents, limiter, clock, onLimiterFailed }: PolicyParts, call: ProxyCall): void {
-  const policy = agents.restriction(call.scope);
-  const { taken, startedAtMs } = call.unsettled ?? call;
-  if (policy === null || policy === taken?.policy || !call.costMicroUsd) return;
-  const limits = budgetsSetSince(taken?.policy ?? NO_LIMITS, policy);
-  const windows = limitWindows(call.scope, limits, NOTHING_TAKEN, startedAtMs);
-  const changes = corrections(windows, { costMicroUsd: call.costMicroUsd }, startedAtMs);
-  if (changes.length > 0) limiter.correct(changes, clock.nowMs()).catch(onLimiterFailed);
+  const { costMicroUsd } = call;
+  if (!costMicroUsd) return;
+  const { taken, takenTogether, startedAtMs } = call.unsettled ?? call;
+  const charge = (policy: AgentPolicy | null, before: TakenLimits | null | undefined): void => {
+    if (policy === null || policy === before?.policy) return;
+    const limits = budgetsSetSince(before?.policy ?? NO_LIMITS, policy);
+    const windows = limitWindows(scopeOf(call, policy), limits, NOTHING_TAKEN, startedAtMs);
+    const changes = corrections(windows, { costMicroUsd }, startedAtMs);
+    if (changes.length > 0) limiter.correct(changes, clock.nowMs()).catch(onLimiterFailed);
+  };
+  charge(agents.restriction(call.scope), taken);
+  charge(agents.restrictionOfAll(call.tenantId), takenTogether);
 }
 
 const PERIOD_OF_LIMIT: Partial<Record<LimitName, BudgetPeriod>> = {

@@ -3,6 +3,9 @@ import {
   agentPolicyPatchSchema,
   agentPolicySchema,
   agentViewSchema,
+  allAgentsPolicyPatchSchema,
+  allAgentsPolicySchema,
+  allAgentsViewSchema,
   incidentSchema,
   killSwitchAnswerSchema,
   killSwitchPatchSchema,
@@ -125,6 +128,71 @@ export const PROXY_ROUTES: readonly Route[] = [
       200: { description: 'Done, or a note.', schema: agentCommandAnswerSchema, example: { status: 'ok' } },
     },
     errors: ['agent_stopped_again'],
+  },
+  {
+    method: 'get',
+    path: '/v1/all-agents',
+    tag: 'Agents',
+    summary: 'Look at all agents taken together',
+    caller: 'observe',
+    answers: {
+      200: {
+        description: 'What they may do and spend together, and what they have spent.',
+        schema: allAgentsViewSchema,
+      },
+    },
+  },
+  {
+    method: 'get',
+    path: '/v1/all-agents/policy',
+    tag: 'Agents',
+    summary: 'Read what all agents may do and spend together',
+    caller: 'observe',
+    answers: { 200: { description: 'The policy; null does not limit.', schema: allAgentsPolicySchema } },
+  },
+  {
+    method: 'patch',
+    path: '/v1/all-agents/policy',
+    tag: 'Agents',
+    summary: 'Change what all agents may do and spend together',
+    description:
+      "Holds for every agent of the tenant, known or not, beside its own policy: a call has to fit into both. Rates and budgets count what all of them use as one, so that no agent gets more of them by another name. Any subset; null lifts a limit. Fields as in an agent's policy, without those of sessions, semantic loops and the cache. In force with the next call.",
+    caller: 'configure',
+    body: {
+      content: { 'application/json': allAgentsPolicyPatchSchema },
+      example: { requests_per_minute: 6000, budget_day_usd: 200 },
+    },
+    answers: { 200: { description: 'The policy as it is now.', schema: allAgentsPolicySchema } },
+  },
+  {
+    method: 'post',
+    path: '/v1/all-agents/deactivate',
+    tag: 'Agents',
+    summary: 'Stop all agents',
+    description:
+      'Every proxied call of the tenant is refused from now on, those that wait or are at their upstream as well: they end with 403 `agent_inactive`, a stream that has begun with an error event. So is the first call of an agent that nobody has seen yet.',
+    caller: 'command',
+    body: {
+      content: { 'application/json': deactivateBodySchema },
+      example: { reason: 'the key has leaked' },
+    },
+    answers: {
+      200: {
+        description: 'Done, or a note that they were stopped already.',
+        schema: agentCommandAnswerSchema,
+      },
+    },
+  },
+  {
+    method: 'post',
+    path: '/v1/all-agents/reactivate',
+    tag: 'Agents',
+    summary: 'Let agents run again after a stop of all',
+    description: 'An agent that the kill switch or somebody stopped by itself stays stopped.',
+    caller: 'command',
+    answers: {
+      200: { description: 'Done, or a note.', schema: agentCommandAnswerSchema, example: { status: 'ok' } },
+    },
   },
   {
     method: 'get',
