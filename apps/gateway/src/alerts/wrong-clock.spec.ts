@@ -1,6 +1,7 @@
 /** Somebody sets the wall clock while alerts fire: nobody is flooded, and nobody waits for the time that was. */
 import { describe, expect, it } from 'vitest';
 import { alertRuleBodySchema } from '#contracts';
+import type { SendOutcome } from '#domain/alerts';
 import type { FakeTime } from '#testing';
 import { ADMIN } from '../auth/access.fixture.js';
 import { failed, incidentOf, settle, startAlerts, WEBHOOK } from './alerts.fixture.js';
@@ -49,6 +50,29 @@ it('a notice whose first attempt failed is sent after its wait though the clock 
   expect(states()).toEqual(['delivered']);
   await area.stop();
 });
+
+it.each([
+  ['rests after failures in a row', null, 5],
+  ['rests because its receiver asked for it', 90_000, 1],
+])(
+  'a channel that %s is tried on in its time, though the clock was set back meanwhile',
+  async (_, retryAfterMs, count) => {
+    const { area, time, script, sent, states } = await withRule();
+    script.answer = async () => ({ ...failed(), retryAfterMs }) as SendOutcome;
+    for (let n = 0; n < count; n += 1) area.monitor.note(incidentOf(time, `agent-${n}`));
+    await settle();
+    time.setWallClock(-HOUR_MS);
+    await time.pass(91_000);
+    await settle();
+    // One tries, in vain: another rest begins.
+    expect(sent).toHaveLength(count + 1);
+    script.answer = async () => ({ ok: true });
+    await time.pass(2 * 91_000);
+    await settle();
+    expect(states()).toEqual(new Array(count).fill('delivered'));
+    await area.stop();
+  },
+);
 
 it('a notice that waits for its next attempt does not grow old because the clock was set two days ahead', async () => {
   const { area, time, script, states } = await withRule();

@@ -31,10 +31,15 @@ export const CLOSED_CIRCUIT: Readonly<ChannelCircuit> = {
 
 /** `go`: send. `trial`: send this one and wait for its outcome. `wait`: nothing before `retryAtMs`. */
 export function decideSending(circuit: Readonly<ChannelCircuit>, nowMs: number): 'go' | 'trial' | 'wait' {
-  if (circuit.retryAtMs === null) return 'go';
-  const restMs = circuit.retryAtMs - nowMs;
-  // Of a rest that is longer than any, the clock was set back since it began.
-  return restMs <= 0 || restMs > CIRCUIT_OPEN_MS_MAX ? 'trial' : 'wait';
+  const { retryAtMs } = asOf(nowMs, circuit);
+  if (retryAtMs === null) return 'go';
+  return retryAtMs <= nowMs ? 'trial' : 'wait';
+}
+
+/** Of a rest that is longer than any, the clock was set back since it began: it ends now. */
+function asOf(nowMs: number, circuit: Readonly<ChannelCircuit>): Readonly<ChannelCircuit> {
+  const restMs = (circuit.retryAtMs ?? nowMs) - nowMs;
+  return restMs > CIRCUIT_OPEN_MS_MAX ? { ...circuit, retryAtMs: nowMs } : circuit;
 }
 
 /** @param restMs what the receiver asked for; taken up to `CIRCUIT_OPEN_MS_MAX` */
@@ -43,8 +48,9 @@ export function afterFailure(
   nowMs: number,
   restMs: number | null = null,
 ): ChannelCircuit {
-  const isAsked = circuit.isAsked && nowMs < (circuit.retryAtMs ?? 0);
-  const failed = opened({ ...circuit, isAsked, failureCount: circuit.failureCount + 1 }, nowMs);
+  const before = asOf(nowMs, circuit);
+  const isAsked = before.isAsked && nowMs < (before.retryAtMs ?? 0);
+  const failed = opened({ ...before, isAsked, failureCount: before.failureCount + 1 }, nowMs);
   if (restMs === null) return failed;
   const restedMs = nowMs + Math.min(restMs, CIRCUIT_OPEN_MS_MAX);
   return restedMs < (failed.retryAtMs ?? 0) ? failed : { ...failed, retryAtMs: restedMs, isAsked: true };
