@@ -612,6 +612,27 @@ describe('after a restart', () => {
     expect(third.sent).toEqual([]);
   });
 
+  it('what fires is kept though the store refused that for a moment: a restart tells only that it is over', async () => {
+    const first = await startAlerts();
+    const { store, time } = first;
+    const { channel } = await first.area.channels.create(ADMIN, WEBHOOK);
+    await first.area.rules.update(ADMIN, 'default_entropy_loop', { channel_ids: [channel.channel_id] });
+    const view = looping(time, 's1');
+    first.area.monitor.note(loop(view));
+    await settle();
+    store.isFull = true;
+    await time.pass(1_000);
+    store.isFull = false;
+    await time.pass(2_000);
+    // Behind more notices than a start looks through.
+    store.rows.clear();
+
+    const next = await startAlerts({ store, time, sessions: [view] });
+    next.area.sessions.noteControl(sessionKey('default', 's1'), TERMINATED);
+    await settle();
+    expect(next.sent.map(({ body }) => JSON.parse(body).phase)).toEqual(['recovered']);
+  });
+
   it.each([
     ['where only its end was not kept', 1_000],
     ['though it began in the same millisecond, as in one batch of steps', 0],

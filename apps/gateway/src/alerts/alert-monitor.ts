@@ -147,8 +147,9 @@ export class AlertMonitor {
   }
 
   /**
-   * Not waited for: what a crash loses of it the next start finds in the notices. That somebody was told is kept after the
-   * notice itself is: the other way round, a crash between them would lose it.
+   * Not waited for: what a crash loses of it the next start finds in the notices, as far as it looks. What the store refuses is
+   * kept with the next tick. That somebody was told is kept after the notice itself is: the other way round, a crash between them
+   * would lose it.
    */
   #saveChanged(): void {
     const { documents, telemetry, unwrittenRules, lastSeq, clock } = this.#options;
@@ -163,7 +164,10 @@ export class AlertMonitor {
       const states = this.#rules.states(tenantId, ruleId);
       this.#saving = this.#saving
         .then(() => documents.saveFiring({ tenantId, ruleId, states, asOfSeq, asOfMs }))
-        .catch((error: unknown) => telemetry.storeFailed('firing', error));
+        .catch((error: unknown) => {
+          telemetry.storeFailed('firing', error);
+          this.#rules.markChanged(tenantId, ruleId);
+        });
     }
   }
 }
