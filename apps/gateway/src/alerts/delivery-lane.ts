@@ -51,6 +51,8 @@ export class DeliveryLane {
   circuit: Readonly<ChannelCircuit> = CLOSED_CIRCUIT;
   /** Of the latest attempt; null: it arrived. */
   failure: { reason: string; isFinal: boolean } | null = null;
+  /** How often it was woken: what an attempt from before that came to says nothing of the channel that it is now. */
+  wokenCount = 0;
   #runningCount = 0;
 
   constructor(tenantId: string) {
@@ -133,6 +135,13 @@ export class DeliveryLane {
   /** Nothing is to be remembered of it: without a failure its circuit is closed. */
   get isIdle(): boolean {
     return this.#entries.size === 0 && this.failure === null;
+  }
+
+  /** The channel is another now: what waits is tried at once. */
+  wake(nowMs: number): void {
+    this.heal();
+    this.wokenCount += 1;
+    for (const entry of this.#entries.values()) entry.dueMs = Math.min(entry.dueMs, nowMs);
   }
 
   /** What it went through says nothing of what comes. */

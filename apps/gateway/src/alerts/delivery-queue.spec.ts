@@ -7,6 +7,7 @@ import {
   RETRY_DELAYS_MS,
   type SendOutcome,
 } from '#domain/alerts';
+import { deferred } from '#kernel';
 import { FakeTime, verifySignature } from '#testing';
 import { ADMIN } from '../auth/access.fixture.js';
 import { failed, fakeBox, incidentOf, settle, startAlerts, WEBHOOK } from './alerts.fixture.js';
@@ -532,6 +533,41 @@ describe('a channel that fails', () => {
     expect(await alerts.area.channels.test(ADMIN, alerts.channelId)).toMatchObject({ status: 'ok' });
     await settle();
     expect(alerts.states()).toEqual(new Array(CIRCUIT_FAILURES_MAX).fill('delivered'));
+  });
+
+  it.each([
+    ['not worth another try', failed('it answers 404', false)],
+    ['no answer', failed('no answer')],
+  ])(
+    'was changed while an attempt was under way: its outcome there, %s, is none, and it is tried anew at once',
+    async (_, outcome) => {
+      const alerts = await withChannel();
+      const answered = deferred<SendOutcome>();
+      alerts.script.answer = () => answered.promise;
+      fire(alerts);
+      await settle();
+      alerts.script.answer = async () => ({ ok: true });
+      await alerts.area.channels.update(ADMIN, alerts.channelId, { url: 'https://new.example.org/' });
+      answered.resolve(outcome);
+      await settle();
+      expect(alerts.sent.map(({ url }) => url)).toEqual([WEBHOOK.url, 'https://new.example.org/']);
+      expect(alerts.states()).toEqual(['delivered']);
+    },
+  );
+
+  it('was removed while an attempt was under way: it is dead as soon as that fails', async () => {
+    const alerts = await withChannel();
+    const answered = deferred<SendOutcome>();
+    alerts.script.answer = () => answered.promise;
+    fire(alerts);
+    await settle();
+    await alerts.area.channels.remove(ADMIN, alerts.channelId);
+    answered.resolve(failed());
+    await settle();
+    expect(alerts.sent).toHaveLength(1);
+    expect([...alerts.store.rows.values()]).toMatchObject([
+      { state: 'dead', last_error: 'the channel was removed' },
+    ]);
   });
 
   it('has at most two deliveries under way', async () => {

@@ -175,9 +175,7 @@ export class DeliveryQueue {
   wakeChannel(channelId: string): void {
     const lane = this.#lanes.get(channelId);
     if (lane === undefined) return;
-    lane.heal();
-    const nowMs = this.#options.clock.nowMs();
-    for (const entry of lane.entries.values()) entry.dueMs = Math.min(entry.dueMs, nowMs);
+    lane.wake(this.#options.clock.nowMs());
     if (lane.entries.size === 0) this.#lanes.close(channelId);
     this.#pump();
   }
@@ -297,6 +295,7 @@ export class DeliveryQueue {
       lane.failure = { reason: channel, isFinal: true };
       return this.#finish(delivery, 'dead', channel);
     }
+    const { wokenCount } = lane;
     const outcome = await send(channel, delivery.notice, delivery.delivery_id);
     delivery.attempt_count += 1;
     if (outcome.ok) {
@@ -306,6 +305,10 @@ export class DeliveryQueue {
     }
     const nowMs = clock.nowMs();
     delivery.last_error = outcome.reason;
+    if (lane.wokenCount !== wokenCount) {
+      telemetry.attempted(delivery, channel.kind, 'failed');
+      return putOff(entry, nowMs, 0);
+    }
     lane.failure = { reason: outcome.reason, isFinal: !outcome.retryable };
     if (!outcome.retryable) {
       telemetry.attempted(delivery, channel.kind, 'refused');
@@ -316,8 +319,7 @@ export class DeliveryQueue {
     const delayMs = retryDelayMs(delivery.attempt_count, random(), outcome.retryAfterMs);
     const isTooOld = clock.steadyMs() - entry.sinceSteadyMs >= DELIVERY_AGE_MS_MAX;
     if (delayMs === null || isTooOld) return this.#finish(delivery, 'dead', outcome.reason);
-    Object.assign(entry, { dueMs: nowMs + delayMs, dueSaidMs: nowMs });
-    delivery.next_attempt_at_ms = entry.dueMs;
+    putOff(entry, nowMs, delayMs);
   }
 
   #noteFailure(lane: DeliveryLane, channelId: string, nowMs: number, restMs: number | null): void {
@@ -333,4 +335,9 @@ export class DeliveryQueue {
     Object.assign(delivery, { state, last_error: lastError, next_attempt_at_ms: null, finished_at_ms });
     this.#options.telemetry.finished(delivery);
   }
+}
+
+function putOff(entry: Entry, nowMs: number, delayMs: number): void {
+  Object.assign(entry, { dueMs: nowMs + delayMs, dueSaidMs: nowMs });
+  entry.delivery.next_attempt_at_ms = entry.dueMs;
 }
