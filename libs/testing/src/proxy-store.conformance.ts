@@ -598,6 +598,9 @@ export function describeProxyStore(name: string, makePlace: () => Promise<ProxyS
             (each) => each.delivery_id,
           );
         expect(await listed({})).toEqual([theirs.delivery_id, 'b', 'a']);
+        const oldest = await store.deliveries({ tenant_id: 'default', limit: 2, order: 'asc' });
+        expect(oldest.items.map((each) => each.delivery_id)).toEqual(['a', 'b']);
+        expect(await listed({ order: 'asc', cursor: oldest.next_cursor })).toEqual([theirs.delivery_id]);
         expect(await listed({ state: 'pending' })).toEqual(['a']);
         expect(await listed({ channel_id: 'channel-1', state: 'delivered' })).toEqual(['b']);
         expect(await store.delivery('other', 'a')).toBeNull();

@@ -57,11 +57,12 @@ export class MemoryAlertStore {
     const row = this.rows.get(deliveryId);
     return row?.notice.tenant_id === tenantId ? structuredClone(row) : null;
   }
-  async deliveries({ tenant_id, channel_id, limit, cursor, state }: Parameters<ProxyStore['deliveries']>[0]) {
+  async deliveries(query: Parameters<ProxyStore['deliveries']>[0]) {
+    const { tenant_id, channel_id, limit, cursor, state, order } = query;
     const all = [...this.rows.values()]
       .filter((row) => row.notice.tenant_id === tenant_id && row.state === (state ?? row.state))
-      .filter((row) => row.channel_id === (channel_id ?? row.channel_id))
-      .reverse();
+      .filter((row) => row.channel_id === (channel_id ?? row.channel_id));
+    if (order !== 'asc') all.reverse();
     const from = Number(cursor ?? 0);
     const next_cursor = from + limit < all.length ? String(from + limit) : null;
     return { items: structuredClone(all.slice(from, from + limit)), next_cursor };

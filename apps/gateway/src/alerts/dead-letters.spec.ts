@@ -62,15 +62,18 @@ it('of one channel leave those of the others', async () => {
   expect(alerts.store.audited.at(-1)).toMatchObject({ detail: { channel_id: chat, name: 'Chat', count: 2 } });
 });
 
-/** So many of one channel, the newest first as the store tells them; `fails` says which are not put back. */
+/** So many of one channel; `fails` says which are not put back. */
 function stored(count: number, fails: (deliveryId: string) => Error | null) {
-  const all = Array.from({ length: count }, (_, n) => ({ delivery_id: `${count - n}`, channel_id: 'c' }));
+  const oldestFirst = Array.from({ length: count }, (_, n) => ({ delivery_id: `${n + 1}`, channel_id: 'c' }));
   const retried: string[] = [];
+  const read = { count: 0 };
   const letters = new DeadLetters({
     store: {
-      deliveries: async ({ limit, cursor }) => {
+      deliveries: async ({ limit, cursor, order }) => {
         const end = Number(cursor ?? 0) + limit;
+        const all = order === 'asc' ? oldestFirst : oldestFirst.toReversed();
         const items = all.slice(end - limit, end) as AlertDelivery[];
+        read.count += items.length;
         return { items, next_cursor: end < count ? `${end}` : null };
       },
     },
@@ -86,7 +89,7 @@ function stored(count: number, fails: (deliveryId: string) => Error | null) {
     },
     audit: { record: async () => {} },
   });
-  return { letters, retried };
+  return { letters, retried, read };
 }
 
 it('are put back a thousand at a time, the oldest of all pages first', async () => {
@@ -94,6 +97,15 @@ it('are put back a thousand at a time, the oldest of all pages first', async () 
   const { letters, retried } = stored(1_001, () => null);
   expect(await letters.retryAll(ADMIN, null)).toEqual({ retried_count: 1_000, has_more: true });
   expect(retried).toEqual(Array.from({ length: 1_000 }, (_, n) => `${n + 1}`));
+});
+
+it.each([
+  ['of every channel', null],
+  ['of one', 'c'],
+])('%s are looked through as far as they are put back, however many there are', async (_, channelId) => {
+  const { letters, read } = stored(50_000, () => null);
+  expect(await letters.retryAll(ADMIN, channelId)).toEqual({ retried_count: 1_000, has_more: true });
+  expect(read.count).toBeLessThanOrEqual(1_000 + LIMITS.pageRowsMax);
 });
 
 it('that are gone meanwhile keep no other back, and what the store refuses is told', async () => {

@@ -53,9 +53,8 @@ export class DeadLetters {
     const { tenant_id } = by;
     const name = channelId === null ? undefined : documents.channel(tenant_id, channelId)?.name;
     if (channelId !== null && name === undefined) throw new ObservatoryError('alert_channel_not_found');
-    const dead = await this.#oldestFirst(tenant_id, channelId);
-    const chosen = this.#withRoom(dead);
-    if (chosen.length === 0) return { retried_count: 0, has_more: dead.length > 0 };
+    const { chosen, hasMore } = await this.#withRoom(tenant_id, channelId);
+    if (chosen.length === 0) return { retried_count: 0, has_more: hasMore };
     const detail = { channel_id: channelId, name, count: chosen.length };
     await audit.record(by, tenant_id, 'alert_delivery.retry_all', detail);
     let retriedCount = 0;
@@ -72,32 +71,35 @@ export class DeadLetters {
         );
       if (isPutBack) retriedCount += 1;
     }
-    return { retried_count: retriedCount, has_more: dead.length > chosen.length };
+    return { retried_count: retriedCount, has_more: hasMore };
   }
 
-  async #oldestFirst(tenant_id: string, channelId: string | null): Promise<Letter[]> {
-    const dead: Letter[] = [];
-    const filter = { tenant_id, state: 'dead', channel_id: channelId ?? undefined } as const;
-    for (let cursor: string | undefined; ; ) {
-      const page = await this.#parts.store.deliveries({ ...filter, limit: LIMITS.pageRowsMax, cursor });
-      for (const { delivery_id, channel_id } of page.items)
-        if (this.#parts.documents.channel(tenant_id, channel_id) !== undefined)
-          dead.push({ delivery_id, channel_id });
-      if (page.next_cursor === null) return dead.reverse();
-      cursor = page.next_cursor;
-    }
-  }
-
-  #withRoom(dead: readonly Letter[]): Letter[] {
+  /** As many as there is room for: it ends where no more can be chosen, however many there are. */
+  async #withRoom(tenantId: string, channelId: string | null) {
     const room = new Map<string, number>();
     const chosen: Letter[] = [];
-    for (const letter of dead) {
-      if (chosen.length >= RETRIED_AT_ONCE_MAX) break;
+    let hasMore = false;
+    for await (const letter of this.#oldestFirst(tenantId, channelId)) {
       const left = room.get(letter.channel_id) ?? this.#parts.queue.roomOf(letter.channel_id);
-      if (left <= 0) continue;
-      room.set(letter.channel_id, left - 1);
-      chosen.push(letter);
+      const hasRoom = left > 0 && chosen.length < RETRIED_AT_ONCE_MAX;
+      if (hasRoom) {
+        room.set(letter.channel_id, left - 1);
+        chosen.push(letter);
+      } else hasMore = true;
+      if (hasMore && (channelId !== null || chosen.length >= RETRIED_AT_ONCE_MAX)) break;
     }
-    return chosen;
+    return { chosen, hasMore };
+  }
+
+  async *#oldestFirst(tenant_id: string, channelId: string | null): AsyncGenerator<Letter> {
+    const { store, documents } = this.#parts;
+    const filter = { tenant_id, state: 'dead', channel_id: channelId ?? undefined, order: 'asc' } as const;
+    for (let cursor: string | undefined; ; ) {
+      const page = await store.deliveries({ ...filter, limit: LIMITS.pageRowsMax, cursor });
+      for (const { delivery_id, channel_id } of page.items)
+        if (documents.channel(tenant_id, channel_id) !== undefined) yield { delivery_id, channel_id };
+      if (page.next_cursor === null) return;
+      cursor = page.next_cursor;
+    }
   }
 }

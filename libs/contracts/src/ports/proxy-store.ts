@@ -75,6 +75,8 @@ export interface IncidentFilter extends PageQuery {
 
 export interface DeliveryFilter extends PageQuery {
   tenant_id: string;
+  /** Absent: newest first. */
+  order?: 'asc' | 'desc';
   state?: AlertDelivery['state'] | undefined;
   channel_id?: string | undefined;
 }

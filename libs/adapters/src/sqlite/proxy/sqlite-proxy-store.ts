@@ -131,7 +131,7 @@ export class SqliteProxyStore implements ProxyStore {
 
   async deliveries(query: DeliveryFilter): Promise<Page<AlertDelivery>> {
     const { tenant_id, state, channel_id } = query;
-    const page = pageKeys('deliveries', query);
+    const page = pageKeys('deliveries', query, query.order);
     const rows = await this.#database.read('deliveries', tenant_id, state ?? null, channel_id ?? null, page);
     return seqPage('deliveries', rows, query.limit, toDelivery);
   }
