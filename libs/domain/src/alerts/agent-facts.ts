@@ -42,7 +42,7 @@ export class AgentFacts {
   /** The latest semantic loop; null when none was heard of. */
   semanticLoop: SemanticLoopFact | null = null;
   semanticLoopSteadyMs = Number.NEGATIVE_INFINITY;
-  /** When there was one before a restart; null when none is known of. */
+  /** When there was one before a restart, at the latest; null when none is known of. */
   recalledLoopSteadyMs: number | null = null;
   readonly #semanticLoops = new LoopingSessions<SemanticLoop>();
   readonly #looping = new LoopingSessions<{ steadyMs: number }>();
@@ -73,7 +73,7 @@ export class AgentFacts {
     return this.#semanticLoops.heardWithin(windowMs, nowSteadyMs);
   }
 
-  /** There was a semantic loop before a restart, and people heard of it in these sessions. */
+  /** It was in a semantic loop before a restart, and people heard of it in these sessions. @param steadyMs of the restart */
   recallLoop(sessionIds: readonly string[], steadyMs: number): void {
     this.recalledLoopSteadyMs = steadyMs;
     for (const sessionId of sessionIds) this.#semanticLoops.note(sessionId, { steadyMs, figures: null });

@@ -232,7 +232,20 @@ describe('a semantic_loop rule', () => {
     rules.restore('default', 'rule-semantic_loop', [state]);
     expect(rules.tick(T0)).toMatchObject([{ phase: 'repeat', detail: {} }]);
     expect(rules.firing('default', 'rule-semantic_loop')).toHaveLength(1);
-    expect(phases(rules.tick(T0 + 5 * MINUTE))).toEqual(['recovered']);
+    expect(phases(rules.tick(T0 + 9 * MINUTE))).toEqual(['repeat']);
+    expect(phases(rules.tick(T0 + 10 * MINUTE))).toEqual(['recovered']);
+  });
+
+  it('that people heard of long before a restart is neither over by it nor news', () => {
+    const before = watch(rule('semantic_loop'));
+    for (let n = 0; n <= 6; n += 1) before.rules.observe(loop(5 * n * MINUTE, n + 1));
+    const restartedMs = 31 * MINUTE;
+    const { rules } = watch(rule('semantic_loop'));
+    expect(rules.tick(T0 + restartedMs)).toEqual([]);
+    rules.restore('default', 'rule-semantic_loop', before.rules.states('default', 'rule-semantic_loop'));
+    expect(rules.tick(T0 + restartedMs)).toEqual([]);
+    expect(rules.observe(loop(35 * MINUTE, 8))).toEqual([]);
+    expect(phases(rules.tick(T0 + 45 * MINUTE))).toEqual(['recovered']);
   });
 
   it('tells a further session of the agent by its name and figures, once, and the end of the last', () => {
@@ -288,6 +301,18 @@ describe('a semantic_loop rule', () => {
     expect(rules.observe(loop(2 * MINUTE, 2, 's2'))).toMatchObject([
       { phase: 'firing', session_id: 's2', detail: { loop_session_count: 2, new_session_count: 1 } },
     ]);
+  });
+
+  it('that left its loop before a restart is news once more behind it, though another goes on', () => {
+    const { rules } = watch(rule('semantic_loop'));
+    rules.observe(loop(0));
+    for (const minutes of [1, 6]) rules.observe(loop(minutes * MINUTE, 2, 's2'));
+    rules.takeChanged();
+    expect(rules.tick(T0 + 10 * MINUTE - 1)).toEqual([]);
+    expect(rules.takeChanged()).toEqual([]);
+    expect(rules.tick(T0 + 10 * MINUTE)).toEqual([]);
+    expect(rules.takeChanged()).toEqual([{ tenantId: 'default', ruleId: 'rule-semantic_loop' }]);
+    expect(rules.states('default', 'rule-semantic_loop')).toMatchObject([{ told_session_ids: ['s2'] }]);
   });
 
   it('tells no more than a hundred sessions of one agent apart, and goes on for as long as any loops', () => {

@@ -148,12 +148,14 @@ export class TenantRules {
 
   restore(ruleId: string, states: readonly FiringState[]): void {
     const one = this.#rules.get(ruleId);
-    one?.restore(states, this.#parts.clock.steadyMs());
+    const steadyMs = this.#parts.clock.steadyMs();
+    one?.restore(states, steadyMs);
     for (const kept of states) {
-      const { agent_id, since_ms, last_notice_ms, told_session_ids, refusals } = kept;
+      const { agent_id, since_ms, told_session_ids, refusals } = kept;
       if (one?.settings.type === 'entropy_loop') this.#recallLoops(kept);
+      // When the latest was nobody knows: it may have looped up to the end, however long ago people heard of it.
       if (one?.settings.type === 'semantic_loop' && since_ms !== null)
-        this.#facts(agent_id).recallLoop(told_session_ids, this.#steadyOf(last_notice_ms ?? since_ms));
+        this.#facts(agent_id).recallLoop(told_session_ids, steadyMs);
       if (refusals.length > 0) this.#facts(agent_id).recallRefusals(refusals);
     }
   }
@@ -222,8 +224,9 @@ export class TenantRules {
     const { state, say } = planNotice(subject.state, { holds: isOn, isNews }, rule, nowMs);
     // One that has left its loop is forgotten: when it comes back, it is news.
     const told = say === null ? sessions.told : [...sessions.told, ...sessions.untold];
+    const isOther = state !== subject.state || told.length !== subject.toldSessionIds.size;
+    if (isOther) this.#parts.onChanged(rule.rule_id);
     subject.toldSessionIds = told.length === 0 ? NO_SESSIONS : new Set(told);
-    if (state !== subject.state) this.#parts.onChanged(rule.rule_id);
     subject.state = state;
     if (isOn && session_id !== null) subject.sessionId = session_id;
     if (say !== null) {
