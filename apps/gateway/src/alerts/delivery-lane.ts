@@ -81,6 +81,12 @@ export class DeliveryLane {
     if (first !== null && !isDue(first, nowMs)) Object.assign(first, { dueMs: nowMs, dueSaidMs: nowMs });
   }
 
+  /** Others of its alert that are not on disk and not on their way there, in their order. */
+  refused(entry: Entry): Entry[] {
+    const all = [...(this.#alerts.get(alertOf(entry)) ?? [])];
+    return all.filter((other) => other !== entry && !other.isSaved && !other.isWriting);
+  }
+
   remove(entry: Entry): void {
     this.#entries.delete(entry.delivery.delivery_id);
     const alert = alertOf(entry);

@@ -584,7 +584,27 @@ describe('what is told of one alert', () => {
     const subject = { tenant_id: 'default', agent_id: 'crawler', session_id: null, at_ms: time.nowMs() };
     area.monitor.note({ kind: 'reactivated', ...subject });
   };
-  const phases = ({ sent }: Alerts) => sent.map(({ body }) => JSON.parse(body).phase);
+  const phases = ({ sent }: Pick<Alerts, 'sent'>) => sent.map(({ body }) => JSON.parse(body).phase);
+
+  it('arrives in its order after a restart, too, where the store had refused its beginning', async () => {
+    const alerts = await withChannel();
+    alerts.script.answer = async () => failed();
+    alerts.store.isFull = true;
+    fire(alerts);
+    await settle();
+    alerts.store.isFull = false;
+    isOver(alerts);
+    await alerts.time.pass(6_000);
+    await settle();
+    expect(alerts.states()).toEqual(['pending', 'pending']);
+
+    await alerts.area.stop();
+
+    const next = await startAlerts({ store: alerts.store, time: alerts.time });
+    await next.time.pass(60_000);
+    await settle();
+    expect(phases(next)).toEqual(['firing', 'recovered']);
+  });
 
   it('arrives in its order: that it is over brings forward that it began', async () => {
     const alerts = await answeredWith(failed());

@@ -131,7 +131,10 @@ export class DeliveryQueue {
     }
     const times = { dueMs: nowMs, dueSaidMs: nowMs, sinceSteadyMs: clock.steadyMs() };
     const entry = this.#add({ delivery, ...times, isSaved: false });
-    this.#lanes.get(channelId)?.hasten(entry, nowMs);
+    const lane = this.#lanes.open(notice.tenant_id, channelId);
+    lane.hasten(entry, nowMs);
+    // What the store refused before it goes first: the next process goes on in the order in which they are stored.
+    for (const one of lane.refused(entry)) void this.#writer.write(one);
     void this.#writer.write(entry);
   }
 
