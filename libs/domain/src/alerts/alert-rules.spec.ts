@@ -980,6 +980,26 @@ describe('an error_rate rule', () => {
     expect(phases(rules.tick(T0 + 60_000))).toEqual(['recovered']);
   });
 
+  it.each([
+    ['a restart', () => {}],
+    [
+      'a change of its window',
+      (kept: { rules: RuleSettings[] }) => {
+        kept.rules = [rule('error_rate', { window_s: 120 })];
+      },
+    ],
+  ])('goes on after %s until as many calls as a share asks for say something else', (_, change) => {
+    const { rules, kept: settings } = watch(rule('error_rate', { window_s: 60 }));
+    rules.restore('default', 'rule-error_rate', [kept()]);
+    change(settings);
+    rules.refresh('default', T0);
+    for (let n = 0; n < 9; n += 1) expect(rules.observe(call(n * 100, n > 0))).toEqual([]);
+    expect(rules.observe(call(1_000, true))).toEqual([]);
+    expect(rules.firing('default', 'rule-error_rate')).toHaveLength(1);
+    const good = Array.from({ length: 9 }, (_, n) => rules.observe(call(2_000 + n, false)));
+    expect(phases(good.flat())).toEqual(['recovered']);
+  });
+
   it('counts each agent for itself', () => {
     const { rules } = watch(rule('error_rate'));
     failing(rules, 0, 9);
@@ -1424,7 +1444,9 @@ describe('the rules of a tenant', () => {
       rules.restore('default', `rule-${type}`, [kept()]);
     expect(rules.tick(T0 + MINUTE)).toEqual([]);
     expect(rules.firing('default', 'rule-budget')).toHaveLength(1);
-    expect(phases(rules.observe(call(2 * MINUTE, false)))).toEqual(['recovered', 'recovered']);
+    const typesOf = (due: DueNotice[]) => due.map(({ rule: { type }, phase }) => `${type} ${phase}`);
+    expect(typesOf(rules.observe(call(2 * MINUTE, false)))).toEqual(['agent_silent recovered']);
+    expect(typesOf(rules.tick(T0 + 5 * MINUTE))).toEqual(['error_rate recovered']);
   });
 
   it('forget the agent unheard of longest beyond a bound, and count that', () => {

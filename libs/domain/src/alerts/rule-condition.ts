@@ -211,8 +211,9 @@ function errorRate(
   const threshold = rule.threshold ?? RULE_SHARE_DEFAULT.error_rate;
   if (tally === null) return { holds: 'unknown', session_id: null, detail: {} };
   const { callCount, failureCount } = tally.read(steadyMs);
-  // Of calls before a restart, or in a window of another length, nobody knows until this one is over.
-  if (callCount === 0 && !tally.isWhole(steadyMs)) return { holds: 'unknown', session_id: null, detail: {} };
+  // Of calls before a restart, or in a window of another length, nobody knows until this one is over or enough came since.
+  if (callCount < ERROR_CALLS_MIN && !tally.isWhole(steadyMs))
+    return { holds: 'unknown', session_id: null, detail: {} };
   const share = callCount === 0 ? 0 : failureCount / callCount;
   // Once it fires, fewer calls go on counting; without any, nothing fails any more.
   const isEnough = callCount >= ERROR_CALLS_MIN || (isFiring && callCount > 0);
