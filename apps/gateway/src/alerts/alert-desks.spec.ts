@@ -762,6 +762,29 @@ describe('after a restart', () => {
     ]);
   });
 
+  it('an incident that was told, and again, is repeated after its time and not by the start', async () => {
+    const first = await startAlerts();
+    const { store, time } = first;
+    const { channel } = await first.area.channels.create(ADMIN, WEBHOOK);
+    const patch = { channel_ids: [channel.channel_id], cooldown_s: 0, repeat_s: 300 };
+    await first.area.rules.update(ADMIN, 'default_kill_switch', patch);
+    const stopped = incidentOf(time);
+    const at_ms = stopped.at_ms;
+    const incident = { ...stopped, at_ms, breakdown: { score: 13 } } as unknown as Incident;
+    store.incidents.push({ tenant_id: 'default', incident });
+    first.area.monitor.note(stopped);
+    await time.pass(302_000);
+    expect(first.sent).toHaveLength(2);
+    await first.area.stop();
+
+    await time.pass(60_000);
+    const next = await startAlerts({ store, time });
+    await time.pass(230_000);
+    expect(next.sent).toEqual([]);
+    await time.pass(10_000);
+    expect(next.sent.map(({ body }) => JSON.parse(body).phase)).toEqual(['repeat']);
+  });
+
   it('an incident that was stored and never told is told; an old one is not', async () => {
     const store = new MemoryAlertStore();
     const { time } = await startAlerts({ store });

@@ -193,9 +193,10 @@ export class TenantRules {
     }
   }
 
-  #evaluate(one: WatchedRule, agentId: string, facts: AgentFacts, nowMs: number, due: DueNotice[]): void {
+  #evaluate(one: WatchedRule, agentId: string, facts: AgentFacts, atMs: number, due: DueNotice[]): void {
     const rule = one.settings;
     const known = one.peek(agentId);
+    const nowMs = this.#notBefore(known?.state.lastNoticeMs ?? null, atMs);
     const isFiring = known !== undefined && known.state.sinceMs !== null;
     const tally = known?.tally ?? null;
     const toldSessionIds = known?.toldSessionIds ?? NO_SESSIONS;
@@ -298,6 +299,12 @@ export class TenantRules {
     if (bar !== null) return bar;
     if (seenInSessionId !== null && this.#pausedSessionIds.has(seenInSessionId)) return 'paused';
     return runningCallCount > 0 ? 'busy' : null;
+  }
+
+  /** What is heard of late, as an incident from before a start is, happened before the latest notice: by that no clock was set back. */
+  #notBefore(lastNoticeMs: number | null, atMs: number): number {
+    const isPast = lastNoticeMs !== null && lastNoticeMs <= this.#parts.clock.nowMs();
+    return isPast ? Math.max(atMs, lastNoticeMs) : atMs;
   }
 
   /** When that was, by the steady clock. Before this process only the wall clock tells; what is to come counts as now. */
