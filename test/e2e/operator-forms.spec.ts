@@ -85,7 +85,7 @@ test('a policy is refused at its fields, saved, and still there after a reload',
   await day.fill('');
   await page.getByRole('switch', { name: 'Limit the hours' }).click();
   await button('Save policy').click();
-  await page.getByText('It may call at any hour.').waitFor();
+  await page.getByText('At any hour.').waitFor();
   await page.getByText('An empty field does not limit.').waitFor();
   const { body: policy } = await gateway.operator('GET', '/v1/agents/help-desk/policy');
   expect(policy).toMatchObject({

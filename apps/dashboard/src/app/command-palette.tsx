@@ -81,6 +81,7 @@ function PaletteBody({ onDone }: { onDone: () => void }) {
       label: 'Show agents that are stopped',
       act: () => navigate({ to: '/agents', search: { state: 'inactive' } }),
     },
+    { label: 'Limit or stop all agents', act: () => navigate({ to: '/all-agents' }) },
     { label: 'Show calls that failed', act: () => navigate({ to: '/calls', search: { failed: true } }) },
     {
       label: 'Show calls answered from the cache',

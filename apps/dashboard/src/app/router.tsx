@@ -105,6 +105,12 @@ const agentRoute = createRoute({
   component: lazyRouteComponent(() => import('../features/agents/agent-page'), 'AgentPage'),
 });
 
+const allAgentsRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/all-agents',
+  component: lazyRouteComponent(() => import('../features/agents/all-agents-page'), 'AllAgentsPage'),
+});
+
 const callsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/calls',
@@ -176,6 +182,7 @@ export const router = createRouter({
       streamRoute,
       agentsRoute,
       agentRoute,
+      allAgentsRoute,
       callsRoute,
       callRoute,
       incidentsRoute,

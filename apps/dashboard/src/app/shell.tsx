@@ -1,6 +1,7 @@
 /** The frame around every page but the login: navigation at the left on a desktop, at the bottom on a phone. */
 import { Outlet, useRouterState } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
+import { AllStoppedNotice } from './all-stopped-notice';
 import { BottomBar } from './bottom-bar';
 import { CommandPalette } from './command-palette';
 import { ExactTime } from './exact-time';
@@ -42,6 +43,7 @@ export function Shell() {
         <div className="min-h-0 flex-1">
           <Outlet />
         </div>
+        <AllStoppedNotice />
         <StaleNotice />
       </main>
       <BottomBar />

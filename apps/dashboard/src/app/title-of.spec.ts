@@ -8,5 +8,6 @@ it('names the page, or the thing that it is about', () => {
   expect(titleOf('/agents/planner', { agentId: 'planner' })).toBe('planner · Observatory');
   expect(titleOf('/calls/c1', { callId: 'c1' })).toBe('Call c1 · Observatory');
   expect(titleOf('/incidents/i1', { incidentId: 'i1' })).toBe('Incident i1 · Observatory');
+  expect(titleOf('/all-agents', {})).toBe('All agents · Observatory');
   expect(titleOf('/nowhere', {})).toBe('Observatory');
 });

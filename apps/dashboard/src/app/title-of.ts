@@ -17,6 +17,7 @@ export function titleOf(
   if (agentId !== undefined) return `${agentId} · ${PRODUCT}`;
   if (callId !== undefined) return `Call ${callId} · ${PRODUCT}`;
   if (incidentId !== undefined) return `Incident ${incidentId} · ${PRODUCT}`;
+  if (path === '/all-agents') return `All agents · ${PRODUCT}`;
   const place = PLACES.find(({ to }) => to === path);
   return place === undefined ? PRODUCT : `${place.label} · ${PRODUCT}`;
 }

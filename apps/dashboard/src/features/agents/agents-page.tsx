@@ -27,6 +27,7 @@ import {
   isAgentFiltered,
   NO_AGENT_FILTER,
 } from './agents-search';
+import { AllAgentsStrip } from './all-agents-strip';
 import { selectAgents } from './select-agents';
 import { useAgents } from './use-agents';
 
@@ -55,12 +56,13 @@ export function AgentsPage() {
   const search = route.useSearch();
   const change = useChangeSearch<AgentsSearch>();
   const { data, refusal } = useTopic('gateway:agents');
+  const { data: together } = useTopic('gateway:all_agents');
   const [isHeld, setIsHeld] = useState(false);
   const { agents, hasMore, isLooking } = useAgents(search.q);
   // Told of later, a vendor that fails would push the agents down, under somebody's finger.
   const { isPending: isSystemPending } = useQuery(systemQuery);
   const waits = useWaitsFor(isSystemPending);
-  const isLoading = waits || (data === null && !refusal);
+  const isLoading = waits || ((data === null || together === null) && !refusal);
   const throttled = useThrottled(agents, ORDER_EVERY_MS);
   // The first snapshot is not delayed.
   const forOrder = throttled.size === 0 ? agents : throttled;
@@ -131,6 +133,7 @@ export function AgentsPage() {
               Agents cannot be shown: {refusal.detail}
             </Callout>
           ) : null}
+          {together ? <AllAgentsStrip view={together} /> : null}
           <FailingUpstreams className="m-3" />
           {isLooking && target.length === 0 ? <LoadingAgents /> : null}
           {data && target.length === 0 && !isLooking ? (

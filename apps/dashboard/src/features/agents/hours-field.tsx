@@ -30,7 +30,7 @@ export function HoursField({ hours, problems, isReadOnly, onChange }: HoursField
           Limit the hours
         </Switch>
       </div>
-      <p className="text-muted text-xs">{hours ? describeHours(hours) : 'It may call at any hour.'}</p>
+      <p className="text-muted text-xs">{hours ? describeHours(hours) : 'At any hour.'}</p>
       {problems.allowed_hours ? (
         <p role="alert" className="text-danger text-xs">
           {problems.allowed_hours}

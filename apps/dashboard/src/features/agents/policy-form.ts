@@ -56,6 +56,11 @@ export const LIMIT_GROUPS: readonly { title: string; help: string; fields: reado
 
 const FIELDS = LIMIT_GROUPS.flatMap(({ fields }) => fields);
 
+/** Those that are not about one session. */
+export const LIMIT_GROUPS_OF_ALL = LIMIT_GROUPS.filter(
+  ({ fields }) => !fields.some(({ key }) => key.startsWith('session_')),
+);
+
 /** Only what was changed; "" lifts a limit. */
 export type LimitEdits = Partial<Record<LimitField['key'], string>>;
 
@@ -122,8 +127,11 @@ export const CHOICE_FIELDS: readonly ChoiceField[] = [
   },
 ];
 
-/** What of a policy this form changes. */
-export type EditablePolicy = AgentLimits & Pick<AgentPolicy, ChoiceField['key']>;
+/** The one that is about what calls cost, and not about what they say. */
+export const CHOICE_FIELDS_OF_ALL = CHOICE_FIELDS.filter(({ key }) => key === 'unknown_cost');
+
+/** What of a policy this form changes; that of all agents has less of it. */
+export type EditablePolicy = Partial<AgentLimits & Pick<AgentPolicy, ChoiceField['key']>>;
 
 export const NO_EDITS: PolicyEdits = { limits: {} };
 
@@ -133,9 +141,9 @@ export const editsSince = (edits: PolicyEdits, sent: PolicyEdits): PolicyEdits =
   limits: withoutSent(edits.limits, sent.limits),
 });
 
-export const limitText = (value: number | null): string => (value === null ? '' : String(value));
+export const limitText = (value: number | null = null): string => (value === null ? '' : String(value));
 
-export const modelsText = (models: AgentLimits['allowed_models']): string => models?.join(', ') ?? '';
+export const modelsText = (models: AgentLimits['allowed_models'] = null): string => models?.join(', ') ?? '';
 
 /** Commas, spaces and lines stand between names; no vendor's name has one. */
 function modelsIn(typed: string): AgentLimits['allowed_models'] {

@@ -1,8 +1,8 @@
-/** What the agent may do and spend. Empty means no limit; the gateway's objections stand at the field. */
+/** What an agent, or all of them together, may do and spend. Empty means no limit; the gateway's objections stand at the field. */
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import type { AgentPolicy, AgentPolicyPatch } from '#contracts';
-import { type FieldProblems, patchPolicy, toRefusal, useDenial } from '../../api';
+import type { AgentPolicy, AgentPolicyPatch, AllAgentsPolicy } from '#contracts';
+import { type FieldProblems, patchAllAgentsPolicy, patchPolicy, toRefusal, useDenial } from '../../api';
 import { useEdits } from '../../app/use-draft';
 import { useAnswerOverLive } from '../../realtime';
 import { Callout, Field, Panel, SaveBar, Textarea, toast, UnitInput, useFocusFirstError } from '../../ui';
@@ -11,8 +11,11 @@ import { HoursField } from './hours-field';
 import { LastChange } from './last-change';
 import {
   CHOICE_FIELDS,
+  CHOICE_FIELDS_OF_ALL,
+  type EditablePolicy,
   editsSince,
   LIMIT_GROUPS,
+  LIMIT_GROUPS_OF_ALL,
   type LimitField,
   limitText,
   modelsText,
@@ -21,13 +24,49 @@ import {
   toPolicyPatch,
 } from './policy-form';
 
-export function PolicyPanel({ policy: live }: { policy: AgentPolicy }) {
+export const PolicyPanel = ({ policy }: { policy: AgentPolicy }) => (
+  <PolicyForm
+    policy={policy}
+    draft={`policy ${policy.agent_id}`}
+    save={(patch) => patchPolicy(policy.agent_id, patch)}
+    groups={LIMIT_GROUPS}
+    choices={CHOICE_FIELDS}
+  />
+);
+
+/** What holds for all agents together. */
+export const PolicyOfAllPanel = ({ policy }: { policy: AllAgentsPolicy }) => (
+  <PolicyForm
+    policy={policy}
+    draft="policy of all agents"
+    save={patchAllAgentsPolicy}
+    groups={LIMIT_GROUPS_OF_ALL}
+    choices={CHOICE_FIELDS_OF_ALL}
+  />
+);
+
+interface PolicyFormProps<P> {
+  policy: P;
+  /** Under which what is edited and not saved yet is kept. */
+  draft: string;
+  save: (patch: AgentPolicyPatch) => Promise<P>;
+  groups: typeof LIMIT_GROUPS;
+  choices: typeof CHOICE_FIELDS;
+}
+
+function PolicyForm<P extends EditablePolicy & Pick<AgentPolicy, 'updated_at_ms' | 'updated_by'>>({
+  policy: live,
+  draft,
+  save,
+  groups,
+  choices,
+}: PolicyFormProps<P>) {
   const [policy, onMutate] = useAnswerOverLive(live);
   const denial = useDenial('configure');
-  const [edits, setEdits] = useEdits<PolicyEdits>(`policy ${live.agent_id}`, NO_EDITS);
+  const [edits, setEdits] = useEdits<PolicyEdits>(draft, NO_EDITS);
   const [typos, setTypos] = useState<Record<string, string>>({});
   const { mutate, isPending, error, reset } = useMutation({
-    mutationFn: ({ patch }: Saving) => patchPolicy(policy.agent_id, patch),
+    mutationFn: ({ patch }: Saving) => save(patch),
     onMutate,
     onSuccess: (saved, { sent }, holdAnswer) => {
       holdAnswer(saved);
@@ -56,7 +95,7 @@ export function PolicyPanel({ policy: live }: { policy: AgentPolicy }) {
     <Panel title="Policy" aside={<LastChange of={policy} />} bodyClassName="">
       <form ref={form} onSubmit={submit} noValidate className="flex flex-col">
         {denial ? <Callout className="m-3 mb-0">{denial} You can look, not change.</Callout> : null}
-        {LIMIT_GROUPS.map(({ title, help, fields }) => (
+        {groups.map(({ title, help, fields }) => (
           <fieldset key={title} className="border-line border-b px-3 py-3">
             <legend className="sr-only">{title}</legend>
             <p aria-hidden="true" className="font-medium">
@@ -78,7 +117,7 @@ export function PolicyPanel({ policy: live }: { policy: AgentPolicy }) {
           </fieldset>
         ))}
         <HoursField
-          hours={edits.hours === undefined ? policy.allowed_hours : edits.hours}
+          hours={(edits.hours === undefined ? policy.allowed_hours : edits.hours) ?? null}
           problems={problems}
           isReadOnly={denial !== null}
           onChange={(hours) => edit({ ...edits, hours })}
@@ -99,11 +138,11 @@ export function PolicyPanel({ policy: live }: { policy: AgentPolicy }) {
             />
           </Field>
         </div>
-        {CHOICE_FIELDS.map(({ key, ...field }) => (
+        {choices.map(({ key, ...field }) => (
           <GuardChoice
             key={key}
             {...field}
-            value={edits[key] ?? policy[key]}
+            value={edits[key] ?? policy[key] ?? ''}
             problem={problems[key]}
             isReadOnly={denial !== null}
             onChange={(value) => edit({ ...edits, [key]: value })}

@@ -1,18 +1,26 @@
 /** An agent's policy in a line of the list, without the budgets, which stand beside what is spent of them. Pure. */
 import {
-  type AgentPolicy,
   CACHE_POLICY_DEFAULT,
+  NO_LIMITS,
   SEMANTIC_LOOP_POLICY_DEFAULT,
   UNKNOWN_COST_POLICY_DEFAULT,
 } from '#contracts';
 import { formatCount, formatTokens, formatUsd, plural } from '../../ui/format';
-import { describeHours } from './policy-form';
+import { describeHours, type EditablePolicy } from './policy-form';
+
+const UNSET = {
+  ...NO_LIMITS,
+  unknown_cost: UNKNOWN_COST_POLICY_DEFAULT,
+  semantic_loop: SEMANTIC_LOOP_POLICY_DEFAULT,
+  cache: CACHE_POLICY_DEFAULT,
+};
 
 /** "" where nothing but budgets is set. */
-export function policySummary(policy: AgentPolicy): string {
-  const { requests_per_minute, tokens_per_minute, allowed_hours } = policy;
-  const { allowed_models, unknown_cost, semantic_loop, cache } = policy;
-  const { session_calls_max, session_cost_usd_max, session_minutes_max } = policy;
+export function policySummary(policy: EditablePolicy): string {
+  const whole = { ...UNSET, ...policy };
+  const { requests_per_minute, tokens_per_minute, allowed_hours } = whole;
+  const { allowed_models, unknown_cost, semantic_loop, cache } = whole;
+  const { session_calls_max, session_cost_usd_max, session_minutes_max } = whole;
   const perSession = [
     session_calls_max !== null && plural(session_calls_max, 'call'),
     session_cost_usd_max !== null && formatUsd(session_cost_usd_max),

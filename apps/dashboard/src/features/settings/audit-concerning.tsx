@@ -44,6 +44,8 @@ function placeOf({ thing, id }: AuditLink): Pick<LinkProps, 'to' | 'params' | 's
       return { to: '/sessions/$sessionId', params: { sessionId: id } };
     case 'agent':
       return { to: '/agents/$agentId', params: { agentId: id } };
+    case 'all_agents':
+      return { to: '/all-agents' };
     case 'incident':
       return { to: '/incidents/$incidentId', params: { incidentId: id } };
     case 'call':

@@ -26,6 +26,18 @@ describe("an audit entry's summary", () => {
     expect(summary('agent.reactivate', { agent_id, reason: null })).toEqual([agent, '']);
   });
 
+  it('leads to what holds for all agents', () => {
+    const all = ['all_agents', '', 'All agents'];
+    expect(summary('agent.deactivate', { all_agents: true, reason: 'Leaked key' })).toEqual([
+      all,
+      'Leaked key',
+    ]);
+    expect(summary('agent.policy', { all_agents: true, budget_day_usd: 5 })).toEqual([
+      all,
+      'budget_day_usd = 5',
+    ]);
+  });
+
   it('leads to the incident for which an agent was stopped, in words in place of its id', () => {
     expect(summary('agent.deactivate', { agent_id: 'order-bot', incident_id: 'inc_7' })).toEqual([
       ['agent', 'order-bot', 'order-bot'],

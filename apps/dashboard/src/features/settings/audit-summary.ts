@@ -1,7 +1,7 @@
 /** What an audit entry is about: the things that have a page of their own, and the rest in a few words. Pure. */
 import type { AuditEntry } from '#contracts';
 
-export type AuditThing = 'session' | 'agent' | 'incident' | 'rule' | 'channel' | 'call';
+export type AuditThing = 'session' | 'agent' | 'all_agents' | 'incident' | 'rule' | 'channel' | 'call';
 
 export interface AuditLink {
   thing: AuditThing;
@@ -29,6 +29,10 @@ export function auditSummary({
   if (isText(agent_id)) {
     const incident = isText(incident_id) ? [linkTo('incident', incident_id, 'See the incident')] : [];
     return { links: [linkTo('agent', agent_id, agent_id), ...incident], words: changes(rest) };
+  }
+  if (rest.all_agents === true) {
+    const { all_agents: _, ...changed } = rest;
+    return { links: [linkTo('all_agents', '', 'All agents')], words: changes(changed) };
   }
   if (isText(rule_id)) return named('rule', rule_id, action, detail);
   if (isText(channel_id)) return named('channel', channel_id, action, detail);

@@ -1,0 +1,23 @@
+/** Below every page while all agents are stopped: there it covers nothing, and moves nothing at its top. */
+import { useRouterState } from '@tanstack/react-router';
+import { AllStoppedBy } from '../features/agents/all-stopped-by';
+import { useTopic } from '../realtime';
+import { TextLink } from './text-link';
+
+/** They say so themselves, at their top. */
+const SAY_SO: readonly string[] = ['/agents', '/all-agents'];
+
+export function AllStoppedNotice() {
+  const { data } = useTopic('gateway:all_agents');
+  const isSaid = useRouterState({ select: ({ location }) => SAY_SO.includes(location.pathname) });
+  if (!data || data.policy.active || isSaid) return null;
+  return (
+    <p
+      role="status"
+      data-testid="all-stopped"
+      className="shrink-0 border-danger-line border-t bg-danger-soft px-3 py-1 text-center text-danger text-xs [overflow-wrap:anywhere]"
+    >
+      <AllStoppedBy policy={data.policy} /> · <TextLink to="/all-agents">Open</TextLink>
+    </p>
+  );
+}
