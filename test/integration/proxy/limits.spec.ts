@@ -669,6 +669,29 @@ describe('an answer that is worked on in the background', () => {
     await client(agent).responses.create(bounded);
   });
 
+  test('costs no less than nothing where the gateway was killed before it was recorded', async () => {
+    scriptWork({ ...done, usage: { input_tokens: 100, output_tokens: 200 } });
+    const agents = Array.from({ length: 10 }, (_, at) => `unrecorded-researcher-${at}`);
+    const bounded = JSON.stringify({ ...asked, max_output_tokens: 4_000 });
+    const answers = agents.map((agent) =>
+      fetch(`${gateway.url}/agents/${agent}/proxy/openai/v1/responses`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${AGENT_KEY}`, 'content-type': 'application/json' },
+        body: bounded,
+      }),
+    );
+    await Promise.all(answers);
+    await gateway.kill();
+    await startAgain();
+    for (const agent of agents) await client(agent).responses.retrieve('resp_1');
+    for (const agent of agents) {
+      await expect
+        .poll(async () => (await callsOf(agent)).some(({ method }: LlmCall) => method === 'GET'))
+        .toBe(true);
+      expect(await spentBy(agent)).toBeGreaterThanOrEqual(0);
+    }
+  });
+
   test('is settled by the rest of its stream, too, and is none where another agent fetches it', async () => {
     const agent = 'stream-researcher';
     const event = (type: string, value: object) =>

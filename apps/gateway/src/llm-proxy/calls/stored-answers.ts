@@ -20,6 +20,8 @@ export interface StoredAnswersOptions {
   /** Over all tenants. */
   countMax: number;
   idleMs: number;
+  /** Awaited before one is stored: what it means nothing without is on disk then. Never rejects. */
+  beforeSave?: () => Promise<void>;
 }
 
 /** Several times what a vendor's id takes; what is longer is not remembered. */
@@ -92,6 +94,8 @@ export class StoredAnswers<Known> {
   #save(tenantId: string, id: string): void {
     const key = JSON.stringify([tenantId, id]);
     const write = async () => {
+      const { beforeSave } = this.#options;
+      if (beforeSave !== undefined && this.#answers.peek(tenantId, id) !== undefined) await beforeSave();
       await this.#write(tenantId, id);
       this.#unsaved.delete(key);
     };

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { agentScope, type DocumentWrite, type StoredDocument } from '#contracts';
-import { HOUR_MS } from '#kernel';
+import { deferred, HOUR_MS } from '#kernel';
 import { FakeClock, FakeTime } from '#testing';
 import { answerStore } from './stored-answers.fixture.js';
 import { ANSWER_COUNT_MAX, newUnsettledAnswers } from './unsettled-answers.js';
@@ -82,6 +82,20 @@ test('what a full disk refused is written once it takes that: what came is known
   const known = ['resp_before', 'resp_came', 'resp_came_and_went'].map((id) => next.find(AGENT, id));
   expect(known).toEqual([null, ANSWER, null]);
   expect(time.timerCount).toBe(0);
+});
+
+test('one is stored behind the record of its call alone: what a crash keeps of it would be taken back, and was never counted', async () => {
+  const documents = new Map<string, StoredDocument>();
+  const record = deferred();
+  const answers = newUnsettledAnswers(answerStore(new FakeClock(), documents), () => record.promise);
+  answers.note(AGENT, 'resp_1', ANSWER);
+  answers.note(AGENT, 'resp_2', ANSWER);
+  answers.remove(AGENT, 'resp_2');
+  await new Promise(setImmediate);
+  expect(documents.size).toBe(0);
+  record.resolve();
+  await new Promise(setImmediate);
+  expect([...documents.values()].map(({ id }) => id)).toEqual([expect.stringContaining('resp_1')]);
 });
 
 test('one that gives way is forgotten by the store, too', () => {

@@ -27,9 +27,14 @@ export interface UnsettledAnswer extends TakenFor {
 
 export type UnsettledAnswers = StoredAnswers<UnsettledAnswer>;
 
-export const newUnsettledAnswers = (parts: AnswerStoreParts): UnsettledAnswers =>
+/** @param recorded resolves when the calls that end in this turn are on disk: what was never counted must not be taken back */
+export const newUnsettledAnswers = (
+  parts: AnswerStoreParts,
+  recorded?: () => Promise<void>,
+): UnsettledAnswers =>
   new StoredAnswers(parts, {
     kind: 'unsettled_answer',
     countMax: ANSWER_COUNT_MAX,
     idleMs: ANSWER_IDLE_MS,
+    beforeSave: recorded,
   });
