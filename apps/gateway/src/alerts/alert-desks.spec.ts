@@ -237,6 +237,38 @@ describe('changing rules', () => {
   });
 });
 
+describe('a process that died while a rule was taken away from agents for which it fires', () => {
+  const taken: [string, (area: AlertsArea) => Promise<unknown>][] = [
+    ['removed', ({ rules }) => rules.remove(ADMIN, 'default_kill_switch')],
+    ['switched off', ({ rules }) => rules.update(ADMIN, 'default_kill_switch', { enabled: false })],
+    ['turned to another', ({ rules }) => rules.update(ADMIN, 'default_kill_switch', { agent_id: 'other' })],
+  ];
+  it.each(taken)('leaves it to the next one to say that it is over, once: %s', async (_, take) => {
+    const { area, store: before, time } = await startAlerts();
+    const { channel } = await area.channels.create(ADMIN, WEBHOOK);
+    await area.rules.update(ADMIN, 'default_kill_switch', { channel_ids: [channel.channel_id] });
+    area.monitor.note(incidentOf(time));
+    await time.pass(1_000);
+    await take(area);
+    const store = Object.assign(new MemoryAlertStore(), { docs: new Map(before.docs) });
+    await area.stop();
+    for (const [id, row] of before.rows) if (row.notice.phase === 'firing') store.rows.set(id, row);
+
+    const next = await startAlerts({ store, time });
+    await time.pass(1_000);
+    const notices = ({ sent }: typeof next) => sent.map(({ body }) => JSON.parse(body));
+    expect(notices(next)).toMatchObject([
+      { phase: 'recovered', agent_id: 'crawler', detail: { watch_ended: true } },
+    ]);
+    expect(next.area.rules.list('default').flatMap(({ firing }) => firing)).toEqual([]);
+    expect(notices(await startAlerts({ store, time }))).toEqual([]);
+    await time.pass(1_000);
+    expect([...store.docs.values()].filter(({ body }) => JSON.stringify(body).includes('crawler'))).toEqual(
+      [],
+    );
+  });
+});
+
 describe('a channel', () => {
   it('shows where it leads and no secret, nor does the store, the audit or the metrics', async () => {
     const { area, store, metrics } = await startAlerts();

@@ -4,6 +4,7 @@
  * that came later joins them, where there is none of its type; like each of them it reaches nobody until it has a channel.
  *
  *     alert_rule / <rule_id>          settings          alert_rule / firing:<rule_id>   what fires, over a restart
+ *                                                       of a rule that was removed with its settings, until that is closed
  *     alert_rule / seeded             of which types defaults are written down; they do not come back when they are deleted
  *     alert_channel / <channel_id>    record, sealed
  */
@@ -57,6 +58,9 @@ const firingSchema = z.union([
   statesSchema.transform((states) => ({ as_of_seq: null, states })),
 ]);
 
+/** Beside what fires; absent: the rule is there. */
+const removedSchema = z.object({ removed: ruleSettingsSchema });
+
 const SEEDED = 'seeded';
 // Absent: written when there were no others.
 const seededSchema = z.object({
@@ -100,15 +104,13 @@ export class AlertDocuments {
       else if (id.startsWith(FIRING_PREFIX)) {
         const { states, as_of_seq: asOfSeq } = firingSchema.safeParse(body).data ?? NOTHING_FIRES;
         const ruleId = id.slice(FIRING_PREFIX.length);
-        this.#firing.push({ tenantId: tenant_id, ruleId, states, asOfSeq, asOfMs: updated_at_ms });
+        const given = removedSchema.safeParse(body).data?.removed;
+        const removed = given && withThese(given, channelIds);
+        this.#firing.push({ tenantId: tenant_id, ruleId, states, asOfSeq, asOfMs: updated_at_ms, removed });
       } else {
         const rule = ruleSettingsSchema.safeParse(body).data;
         if (rule === undefined) onUnusable('alert_rule', id);
-        else {
-          // An older build takes a channel that it deletes out of no rule of a type that it does not know.
-          const channel_ids = rule.channel_ids.filter((channelId) => channelIds.has(channelId));
-          tenant.rules.set(id, { ...rule, channel_ids });
-        }
+        else tenant.rules.set(id, withThese(rule, channelIds));
       }
     }
     for (const { tenant_id, id, body } of channels) {
@@ -131,11 +133,12 @@ export class AlertDocuments {
 
   /** Rejects as the store does: then nothing has changed, as with all that follow. */
   async saveRule(tenantId: string, rule: RuleSettings, audit: AuditDraft): Promise<void> {
-    await this.#commitRules(tenantId, { saved: [rule], deleted: [] }, audit);
+    await this.#commitRules(tenantId, { saved: [rule] }, audit);
   }
 
-  async deleteRule(tenantId: string, ruleId: string, audit: AuditDraft): Promise<void> {
-    await this.#commitRules(tenantId, { saved: [], deleted: [ruleId] }, audit);
+  /** @param removed what it fires: kept, with the rule, until `saveFiring` is told that it is closed */
+  async deleteRule(removed: KeptFiring, audit: AuditDraft): Promise<void> {
+    await this.#commitRules(removed.tenantId, { saved: [], removed }, audit);
   }
 
   /** Those with a channel: somebody may have been told something. */
@@ -179,18 +182,22 @@ export class AlertDocuments {
     return this.#firing;
   }
 
-  /** Of a rule that is gone meanwhile, nothing is kept. */
-  async saveFiring({ tenantId, ruleId, states, asOfSeq, asOfMs }: KeptFiring): Promise<void> {
-    if (this.rule(tenantId, ruleId) === undefined) return;
-    const body = { as_of_seq: asOfSeq, states };
-    const saved = [this.#document(tenantId, 'alert_rule', FIRING_PREFIX + ruleId, body, asOfMs)];
-    await this.#options.store.commitDocuments({ saved });
+  /** Of a rule that is gone meanwhile, nothing is kept once all that it fired is closed. */
+  async saveFiring(firing: KeptFiring): Promise<void> {
+    const { tenantId, ruleId, states } = firing;
+    const { store } = this.#options;
+    if (this.rule(tenantId, ruleId) !== undefined)
+      await store.commitDocuments({ saved: [this.#firingDocument(firing)] });
+    else if (states.length === 0)
+      await store.commitDocuments({
+        deleted: [{ tenant_id: tenantId, kind: 'alert_rule', id: FIRING_PREFIX + ruleId }],
+      });
   }
 
   /** A tenant's first change writes its default rules down as well. */
   async #commitRules(
     tenantId: string,
-    change: { saved: RuleSettings[]; deleted: string[] },
+    change: { saved: RuleSettings[]; removed?: KeptFiring },
     audit: AuditDraft,
   ): Promise<void> {
     const tenant = this.#tenant(tenantId);
@@ -199,7 +206,11 @@ export class AlertDocuments {
     const saved = [...newDefaults(tenant), ...change.saved];
     const documents = saved.map((rule) => this.#document(tenantId, 'alert_rule', rule.rule_id, rule));
     if (!isSeeded) documents.push(this.#document(tenantId, 'alert_rule', SEEDED, { types }));
-    const gone = change.deleted.flatMap((ruleId) => [ruleId, FIRING_PREFIX + ruleId]);
+    const { removed } = change;
+    const gone = removed === undefined ? [] : [removed.ruleId];
+    if (removed !== undefined && removed.states.length > 0)
+      documents.push(this.#firingDocument(removed, this.rule(tenantId, removed.ruleId)));
+    else gone.push(...gone.map((ruleId) => FIRING_PREFIX + ruleId));
     await this.#options.store.commitDocuments({
       saved: documents,
       deleted: gone.map((id) => ({ tenant_id: tenantId, kind: 'alert_rule', id })),
@@ -207,7 +218,15 @@ export class AlertDocuments {
     });
     tenant.seededTypes = new Set(types);
     for (const rule of saved) tenant.rules.set(rule.rule_id, rule);
-    for (const ruleId of change.deleted) tenant.rules.delete(ruleId);
+    for (const ruleId of gone) tenant.rules.delete(ruleId);
+  }
+
+  #firingDocument(
+    { tenantId, ruleId, states, asOfSeq, asOfMs }: KeptFiring,
+    removed?: RuleSettings,
+  ): StoredDocument {
+    const body = { as_of_seq: asOfSeq, states, removed };
+    return this.#document(tenantId, 'alert_rule', FIRING_PREFIX + ruleId, body, asOfMs);
   }
 
   #document(
@@ -229,6 +248,12 @@ export class AlertDocuments {
     return tenant;
   }
 }
+
+/** An older build takes a channel that it deletes out of no rule of a type that it does not know. */
+const withThese = (rule: RuleSettings, channelIds: ReadonlySet<string>): RuleSettings => ({
+  ...rule,
+  channel_ids: rule.channel_ids.filter((channelId) => channelIds.has(channelId)),
+});
 
 /** The default rules that a tenant has though they are not written down. */
 function newDefaults(tenant: TenantDocuments | undefined): RuleSettings[] {

@@ -89,20 +89,25 @@ export class AlertMonitor {
     const kept = documents.loadedFiring();
     for (const { seq } of latest) this.#foundSeq = Math.max(this.#foundSeq, seq);
     for (const { asOfSeq } of kept) this.#foundSeq = Math.max(this.#foundSeq, asOfSeq ?? 0);
+    const removed = (tenantId: string, ruleId: string) =>
+      kept.find((one) => one.tenantId === tenantId && one.ruleId === ruleId)?.removed;
     const channelsOf = (tenantId: string, ruleId: string) =>
-      documents.rule(tenantId, ruleId)?.channel_ids ?? [];
+      (documents.rule(tenantId, ruleId) ?? removed(tenantId, ruleId))?.channel_ids ?? [];
     return firingAfter(kept, latest, channelsOf);
   }
 
   /** Brings back what was firing and begins to look at the time. */
   start(before: readonly KeptFiring[]): void {
-    const kept = this.#options.documents.loadedFiring();
+    const { documents, clock } = this.#options;
+    const kept = documents.loadedFiring();
     for (const firing of before) {
-      const { tenantId, ruleId, states } = firing;
+      const { tenantId, ruleId, states, removed } = firing;
       this.#rules.restore(tenantId, ruleId, states);
-      if (!kept.includes(firing)) this.#rules.markChanged(tenantId, ruleId);
+      const rule = documents.rule(tenantId, ruleId) ?? removed;
+      if (rule !== undefined) this.#run(() => this.#rules.unclosed(tenantId, rule, states, clock.nowMs()));
+      if (!kept.includes(firing) || removed !== undefined) this.#rules.markChanged(tenantId, ruleId);
     }
-    this.#run(() => this.#rules.untold(this.#options.clock.nowMs()));
+    this.#run(() => this.#rules.untold(clock.nowMs()));
     this.#armTick();
   }
 
@@ -112,6 +117,13 @@ export class AlertMonitor {
     this.#cancelTick();
     this.#saveChanged();
     await this.#saving;
+  }
+
+  /** To be kept of a rule now, with what it fires. */
+  kept(tenantId: string, ruleId: string): KeptFiring {
+    const asOfSeq = Math.max(this.#foundSeq, this.#options.lastSeq());
+    const states = this.#rules.states(tenantId, ruleId);
+    return { tenantId, ruleId, states, asOfSeq, asOfMs: this.#options.clock.nowMs() };
   }
 
   firing(tenantId: string, ruleId: string): AlertRule['firing'] {
@@ -152,18 +164,16 @@ export class AlertMonitor {
    * would lose it.
    */
   #saveChanged(): void {
-    const { documents, telemetry, unwrittenRules, lastSeq, clock } = this.#options;
+    const { documents, telemetry, unwrittenRules } = this.#options;
     const unwritten = unwrittenRules();
-    const asOfSeq = Math.max(this.#foundSeq, lastSeq());
-    const asOfMs = clock.nowMs();
     for (const { tenantId, ruleId } of this.#rules.takeChanged()) {
       if (unwritten.has(ruleKey(tenantId, ruleId))) {
         this.#rules.markChanged(tenantId, ruleId);
         continue;
       }
-      const states = this.#rules.states(tenantId, ruleId);
+      const kept = this.kept(tenantId, ruleId);
       this.#saving = this.#saving
-        .then(() => documents.saveFiring({ tenantId, ruleId, states, asOfSeq, asOfMs }))
+        .then(() => documents.saveFiring(kept))
         .catch((error: unknown) => {
           telemetry.storeFailed('firing', error);
           this.#rules.markChanged(tenantId, ruleId);

@@ -11,7 +11,7 @@ import {
   RULE_CHANNELS_MAX,
   repeatedNames,
 } from '#contracts';
-import type { RuleSettings } from '#domain/alerts';
+import type { KeptFiring, RuleSettings } from '#domain/alerts';
 import { type ChangeQueue, type Clock, canonicalJson, changesOf, type IdSource } from '#kernel';
 import type { SettingsAudit } from '../auth/settings-audit.js';
 import type { AlertDocuments } from './alert-documents.js';
@@ -28,6 +28,7 @@ export interface RuleDeskParts {
   /** What is firing, and to be told of changes. */
   watch: {
     firing(tenantId: string, ruleId: string): AlertRule['firing'];
+    kept(tenantId: string, ruleId: string): KeptFiring;
     rulesChanged(tenantId: string): void;
   };
 }
@@ -122,7 +123,7 @@ export class RuleDesk {
       const { name, type } = this.#required(by.tenant_id, ruleId);
       const detail = { rule_id: ruleId, name, type };
       const draft = audit.draft(by, by.tenant_id, 'alert_rule.delete', detail);
-      await documents.deleteRule(by.tenant_id, ruleId, draft);
+      await documents.deleteRule(watch.kept(by.tenant_id, ruleId), draft);
       watch.rulesChanged(by.tenant_id);
     });
   }

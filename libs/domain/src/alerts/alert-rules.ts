@@ -74,6 +74,11 @@ export class AlertRules {
     return this.#tenants.get(tenantId)?.refresh(nowMs) ?? [];
   }
 
+  /** After `restore`: closes what people were told of agents that the rule watches no more, and that the last process did not close. */
+  unclosed(tenantId: string, rule: RuleSettings, states: readonly FiringState[], nowMs: number): DueNotice[] {
+    return this.#tenant(tenantId).unclosed(rule, states, nowMs);
+  }
+
   firing(tenantId: string, ruleId: string): AlertRule['firing'] {
     return this.states(tenantId, ruleId).flatMap(({ agent_id, since_ms, notice_count }) =>
       since_ms === null ? [] : [{ agent_id: agentIdOf(agent_id), since_ms, notice_count }],

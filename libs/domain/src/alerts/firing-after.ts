@@ -4,7 +4,7 @@
  */
 import { ALL_AGENTS, type AlertDelivery, type AlertNotice, type BudgetPeriod } from '#contracts';
 import { REFUSAL } from './budget-share.js';
-import { agentIdOf } from './rule-defaults.js';
+import { agentIdOf, type RuleSettings } from './rule-defaults.js';
 import type { FiringState } from './watched-rule.js';
 
 /** What fires of one rule, as it was kept. */
@@ -16,6 +16,8 @@ export interface KeptFiring {
   asOfSeq: number | null;
   /** It knows of every notice before this moment; epoch ms. */
   asOfMs: number;
+  /** The rule as it was removed: not everybody may have been told that it is over. Absent: it is there. */
+  removed?: RuleSettings | undefined;
 }
 
 /** As it is on disk, once for each of its channels. */

@@ -137,7 +137,9 @@ export class TenantRules {
 
   refresh(nowMs: number): DueNotice[] {
     const rules = this.#enabledRules();
-    const unwatched = [...this.#rules].flatMap(([id, one]) => this.#unwatched(one, rules.get(id), nowMs));
+    const unwatched = [...this.#rules].flatMap(([id, { settings }]) =>
+      this.#unwatched(settings, this.states(id), rules.get(id), nowMs),
+    );
     return [...unwatched, ...this.#evaluateKnown(this.#applyRules(rules), nowMs)];
   }
 
@@ -146,18 +148,27 @@ export class TenantRules {
     return this.#rules.get(ruleId)?.firing(this.#parts.clock.nowMs(), refusalsOf) ?? [];
   }
 
-  restore(ruleId: string, states: readonly FiringState[]): void {
+  restore(ruleId: string, kept: readonly FiringState[]): void {
     const one = this.#rules.get(ruleId);
     const steadyMs = this.#parts.clock.steadyMs();
+    // It may have been changed in the last moment of that process.
+    const states = kept.filter(({ agent_id }) => one === undefined || isAbout(one.settings, agent_id));
     one?.restore(states, steadyMs);
-    for (const kept of states) {
-      const { agent_id, since_ms, told_session_ids, refusals } = kept;
-      if (one?.settings.type === 'entropy_loop') this.#recallLoops(kept);
+    for (const state of states) {
+      const { agent_id, since_ms, told_session_ids, refusals } = state;
+      if (one?.settings.type === 'entropy_loop') this.#recallLoops(state);
       // When the latest was nobody knows: it may have looped up to the end, however long ago people heard of it.
       if (one?.settings.type === 'semantic_loop' && since_ms !== null)
         this.#facts(agent_id).recallLoop(told_session_ids, steadyMs);
       if (refusals.length > 0) this.#facts(agent_id).recallRefusals(refusals);
     }
+  }
+
+  unclosed(rule: RuleSettings, states: readonly FiringState[], nowMs: number): DueNotice[] {
+    const { rule_id } = rule;
+    const due = this.#unwatched(rule, states, this.#rules.get(rule_id)?.settings, nowMs);
+    if (due.length > 0) this.#parts.onChanged(rule_id);
+    return due;
   }
 
   /** Of a session in a loop `prime` knows the agent that was seen last; it is the loop of each of which people heard in it. */
@@ -249,13 +260,15 @@ export class TenantRules {
    * Closes what people were told of agents that a rule watches no more: nobody would ever say that it is over.
    * @param after undefined: it is there no more
    */
-  #unwatched(one: WatchedRule, after: RuleSettings | undefined, nowMs: number): DueNotice[] {
-    const { settings: rule } = one;
+  #unwatched(
+    rule: RuleSettings,
+    states: readonly FiringState[],
+    after: RuleSettings | undefined,
+    nowMs: number,
+  ): DueNotice[] {
     if (!rule.notify_recovery) return [];
-    return one.agentIds().flatMap((agent_id): DueNotice[] => {
-      const subject = one.peek(agent_id);
-      const sinceMs = subject?.state.sinceMs ?? null;
-      if (subject === undefined || sinceMs === null || subject.state.noticeCount === 0) return [];
+    return states.flatMap(({ agent_id, since_ms, notice_count }): DueNotice[] => {
+      if (since_ms === null || notice_count === 0) return [];
       if (after !== undefined && isAbout(after, agent_id)) return [];
       return [
         {
@@ -263,9 +276,9 @@ export class TenantRules {
           phase: 'recovered',
           tenant_id: this.#parts.tenantId,
           agent_id,
-          session_id: subject.sessionId,
+          session_id: this.#rules.get(rule.rule_id)?.peek(agent_id)?.sessionId ?? null,
           at_ms: nowMs,
-          since_ms: sinceMs,
+          since_ms,
           detail: { watch_ended: true },
         },
       ];
