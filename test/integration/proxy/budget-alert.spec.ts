@@ -81,6 +81,24 @@ test('calls that spend a budget alert at four fifths of it, once, and a larger b
   expect(receiver.received).toHaveLength(2);
 });
 
+test('an alert is over after a restart where the budget was taken away just before the gateway was killed', async () => {
+  const rule = { name: 'Shown', type: 'budget', agent_id: 'unbound' };
+  const { rule_id } = (await gateway.operator('POST', '/v1/alert-rules', rule)).body;
+  const firing = async () => {
+    const { items } = (await gateway.operator('GET', '/v1/alert-rules')).body;
+    return items.find((one: { rule_id: string }) => one.rule_id === rule_id).firing_count;
+  };
+  await setPolicy('unbound', { budget_day_usd: 1.1 * CALL_USD });
+  expect(await ask('unbound', 'A question')).toBe(200);
+  await expect.poll(firing).toBe(1);
+  expect(await gateway.stop()).toBe(0);
+  await startAgain();
+  await setPolicy('unbound', { budget_day_usd: null });
+  await gateway.kill();
+  await startAgain();
+  expect(await firing()).toBe(0);
+});
+
 test('a call that the rest of a budget does not cover alerts, though little is spent', async () => {
   await watch('refused');
   await setPolicy('refused', { budget_day_usd: 4 * CALL_USD });

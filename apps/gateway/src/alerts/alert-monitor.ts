@@ -2,7 +2,7 @@
  * Watches: whoever knows something tells it with `note`, once a second it looks at what time alone changes, and what is
  * due goes to the channels of its rule. Notes cost little and never throw; they sit on request paths.
  */
-import type { AlertNotice, AlertRule, PolicyBar } from '#contracts';
+import { type AgentScope, type AlertNotice, type AlertRule, agentScope, type PolicyBar } from '#contracts';
 import {
   type AlertEvent,
   AlertRules,
@@ -124,6 +124,12 @@ export class AlertMonitor {
     const asOfSeq = Math.max(this.#foundSeq, this.#options.lastSeq());
     const states = this.#rules.states(tenantId, ruleId);
     return { tenantId, ruleId, states, asOfSeq, asOfMs: this.#options.clock.nowMs() };
+  }
+
+  /** Agents for which a rule about budgets fires. */
+  *overBudget(): Generator<AgentScope> {
+    for (const { tenantId, agentId } of this.#rules.firingAgents('budget'))
+      yield agentScope(tenantId, agentId);
   }
 
   firing(tenantId: string, ruleId: string): AlertRule['firing'] {

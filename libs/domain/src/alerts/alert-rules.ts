@@ -5,7 +5,7 @@
  *     observe(event)  what happened to one agent: O(rules of its tenant), and nothing where no rule is about it
  *     tick(now)       what time alone changes: repeats, silence, windows that empty. Once a second, for `TICK_WORK_MS_MAX`
  */
-import type { AlertRule, PolicyBar } from '#contracts';
+import type { AlertRule, AlertType, PolicyBar } from '#contracts';
 import type { AlertEvent } from './alert-event.js';
 import type { SpentUsd } from './rule-condition.js';
 import { agentIdOf, type RuleSettings } from './rule-defaults.js';
@@ -77,6 +77,12 @@ export class AlertRules {
   /** After `restore`: closes what people were told of agents that the rule watches no more, and that the last process did not close. */
   unclosed(tenantId: string, rule: RuleSettings, states: readonly FiringState[], nowMs: number): DueNotice[] {
     return this.#tenant(tenantId).unclosed(rule, states, nowMs);
+  }
+
+  /** Of every tenant, and once for each rule of the type. */
+  *firingAgents(type: AlertType): Generator<{ tenantId: string; agentId: string }> {
+    for (const [tenantId, tenant] of this.#tenants)
+      for (const agentId of tenant.firingAgents(type)) yield { tenantId, agentId };
   }
 
   firing(tenantId: string, ruleId: string): AlertRule['firing'] {

@@ -148,6 +148,13 @@ export class TenantRules {
     return this.#rules.get(ruleId)?.firing(this.#parts.clock.nowMs(), refusalsOf) ?? [];
   }
 
+  *firingAgents(type: AlertType): Generator<string> {
+    for (const { settings } of this.#rules.values())
+      if (settings.type === type)
+        for (const { agent_id, since_ms } of this.states(settings.rule_id))
+          if (since_ms !== null) yield agent_id;
+  }
+
   restore(ruleId: string, kept: readonly FiringState[]): void {
     const one = this.#rules.get(ruleId);
     const steadyMs = this.#parts.clock.steadyMs();

@@ -39,7 +39,7 @@ interface AgentBudgetsParts {
   agents: Pick<AgentDirectory, 'policy' | 'restriction' | 'withBudgets'>;
   activity: AgentActivity;
   limits: Pick<LimiterLink, 'limiter' | 'isShared' | 'isConnected'>;
-  alerts: Pick<AlertMonitor, 'note'>;
+  alerts: Pick<AlertMonitor, 'note' | 'overBudget'>;
   clock: Clock;
   /** Calls under way. */
   running: () => Iterable<Pick<ProxyCall, 'scope' | 'tenantId' | 'taken' | 'takenTogether'>>;
@@ -181,7 +181,10 @@ export class AgentBudgets {
 
   /** What an alert of budgets knew ended with the last process: one of an agent that calls no more would never be over. */
   noteAll(): void {
-    for (const scope of this.#parts.agents.withBudgets()) this.note(scope, agentAlone(scope));
+    const { agents, alerts } = this.#parts;
+    // One whose last budget was taken away in the last moment of that process still counts as over it.
+    const scopes = new Set([...agents.withBudgets(), ...alerts.overBudget()]);
+    for (const scope of scopes) this.note(scope, agentAlone(scope));
   }
 
   /** Tells the alerts what was spent of each budget. @param refused a call was, by this one */
