@@ -31,6 +31,7 @@ const VIEWS = {
     '[data-testid=call-row], :text("No calls through the proxy")',
   ],
   agents: ['/agents', '[data-testid=agent-row], [data-testid=proxy-onboarding]'],
+  'all-agents': ['/all-agents', '[data-testid=policy-save]'],
   calls: ['/calls', '[data-testid=call-row], [data-testid=proxy-onboarding]'],
   incidents: ['/incidents', '[data-testid=incident-row], :text("No agent was stopped")'],
   spend: ['/spend', '.uplot, :text("Nothing was spent")'],

@@ -42,17 +42,16 @@ export function AllAgentsStrip({ view }: { view: AllAgentsView }) {
           <TextLink to="/all-agents">{hasLimits(view, summary) ? 'Limits' : 'Set limits for all'}</TextLink>
         </p>
       </div>
-      {BUDGET_SPANS.map((span) => (
-        <div
-          key={span}
-          className={cx(
-            'w-28 max-md:order-last max-md:w-auto max-md:flex-1',
-            span === 'hour' && 'max-lg:hidden',
-          )}
-        >
-          <SpendBar agent={view} span={span} withName />
-        </div>
-      ))}
+      <div className="flex gap-5 max-md:order-last max-md:basis-full">
+        {BUDGET_SPANS.map((span) => (
+          <div
+            key={span}
+            className={cx('w-28 max-md:w-auto max-md:flex-1', span === 'hour' && 'max-lg:hidden')}
+          >
+            <SpendBar agent={view} span={span} withName />
+          </div>
+        ))}
+      </div>
       <div className={cx(!policy.active && 'max-md:basis-full')}>
         {policy.active ? <StopAllButton /> : <LetAllRunButton />}
       </div>

@@ -1,0 +1,70 @@
+/** All agents together, as operators see and command them: a common budget, and the stop of all that each of them sees wherever they are. */
+import { expect, test } from 'vitest';
+import { always, openaiChat } from '../integration/proxy/vendors.js';
+import { gateway, startOneGateway, upstream, upstreamsAt } from '../integration/start-one-gateway.js';
+import { checkEveryLook } from './check-page.js';
+import { browser, launchOneBrowser } from './launch-one-browser.js';
+import { openAs } from './log-in.js';
+
+startOneGateway(upstreamsAt);
+launchOneBrowser();
+
+const ask = (agent: string) => openaiChat.ask(gateway.url, `A question of ${agent}`, { agent });
+const together = async () => (await gateway.operator('GET', '/v1/all-agents')).body;
+
+test('a budget of all is set on their page, and stands above the list with what is spent of it', async () => {
+  upstream.script(always(openaiChat, { text: 'Yes.' }));
+  for (const agent of ['first', 'second']) await ask(agent);
+  const page = await openAs(browser, gateway, 'ana', '/agents');
+  const strip = page.getByTestId('all-agents');
+  await strip.getByRole('link', { name: 'Set limits for all' }).click();
+  await page.waitForURL('**/all-agents');
+  expect(await page.title()).toContain('All agents');
+  await page.getByLabel('Per day').fill('-3');
+  await page.getByTestId('policy-save').click();
+  await page.getByRole('alert').first().waitFor();
+  expect((await together()).policy.budget_day_usd).toBeNull();
+  await page.getByLabel('Per day').fill('5');
+  await page.getByTestId('policy-save').click();
+  await page.getByText('Policy saved').waitFor();
+  expect((await together()).policy).toMatchObject({ budget_day_usd: 5, updated_by: 'ana' });
+  // What is about one session, or one agent's prompts, is none of it.
+  for (const text of ['Caps of a session', 'Semantic loop'])
+    expect(await page.getByText(text).count()).toBe(0);
+  await page.getByText('Policy saved').waitFor({ state: 'hidden' });
+  await checkEveryLook(page, 'all-agents-page');
+  await page.getByRole('link', { name: 'Back to agents' }).click();
+  await strip.getByText('/ $5.00').waitFor();
+  await strip.getByRole('link', { name: 'Limits', exact: true }).waitFor();
+  await checkEveryLook(page, 'all-agents-strip');
+});
+
+test('who stops all is seen by every operator at once, whatever page they are on, until somebody lets them run', async () => {
+  upstream.script(always(openaiChat, { text: 'Yes.' }));
+  await ask('first');
+  const ana = await openAs(browser, gateway, 'ana', '/agents');
+  const ben = await openAs(browser, gateway, 'ben', '/calls');
+  await ana.getByTestId('stop-all').click();
+  await ana.getByRole('button', { name: 'Stop all agents' }).click();
+  await ana.getByText('Say why').waitFor();
+  await ask('first');
+  await ana.getByLabel('Reason').fill('The vendor key has leaked');
+  await checkEveryLook(ana, 'stop-all-dialog');
+  await ana.getByRole('button', { name: 'Stop all agents' }).click();
+  await ana.locator('[data-testid=all-agents][data-state=inactive]').waitFor();
+  await expect(ask('never-seen')).rejects.toMatchObject({ status: 403 });
+  await checkEveryLook(ana, 'all-agents-stopped');
+
+  const notice = ben.getByTestId('all-stopped');
+  await expect
+    .poll(() => notice.textContent())
+    .toMatch(/^All agents' calls are stopped by ana, .+ · The vendor key has leaked · Open$/);
+  await checkEveryLook(ben, 'all-stopped-notice');
+  await notice.getByRole('link', { name: 'Open' }).click();
+  await ben.getByTestId('let-all-run').click();
+  await ben.getByRole('dialog').getByRole('button', { name: 'Let all run' }).click();
+  await ana.locator('[data-testid=all-agents][data-state=active]').waitFor();
+  await ask('never-seen');
+  await ben.goto(`${gateway.url}/settings?section=audit`);
+  await ben.getByRole('link', { name: 'All agents' }).first().waitFor();
+});
