@@ -10,4 +10,4 @@ export type { SessionsData } from './topics/sessions';
 export { edgeKey, type TopologyData } from './topics/topology';
 export { useAnswerOverLive } from './use-answer-over-live';
 export { type LiveList, useLiveList } from './use-live-list';
-export { useConnection, useTopic } from './use-topic';
+export { useConnection, useOfTopic, useTopic } from './use-topic';

@@ -1,12 +1,14 @@
 /** Whether an agent may call, and if not, who stopped it; of one that may, why its calls are or will be refused, or that they fail. */
 import { Ban, OctagonX, ShieldAlert, TriangleAlert } from 'lucide-react';
 import type { AgentView } from '#contracts';
+import { useOfTopic } from '../../realtime';
 import { Badge, formatCost, formatShare, plural, RelativeTime } from '../../ui';
 import { DECISIONS } from '../calls/decision-texts';
 import { SPAN_LABELS } from './agent-meters';
 import { isFailing, isKilled, isRefused, spentBudget } from './select-agents';
 
 export function AgentState({ agent }: { agent: AgentView }) {
+  const isAllStopped = useOfTopic('gateway:all_agents', (all) => all?.policy.active === false);
   const { active, deactivated_by, deactivated_reason } = agent.policy;
   if (active && agent.latest_refusal !== null && isRefused(agent)) {
     const { decision, detail } = agent.latest_refusal;
@@ -49,6 +51,18 @@ export function AgentState({ agent }: { agent: AgentView }) {
         icon={<TriangleAlert size={11} aria-hidden="true" />}
       >
         Failing
+      </Badge>
+    );
+  }
+  if (active && isAllStopped) {
+    return (
+      <Badge
+        data-testid="agent-state"
+        data-state="all_stopped"
+        title="It may call, once the calls of all agents are let through again"
+        icon={<Ban size={11} aria-hidden="true" />}
+      >
+        All stopped
       </Badge>
     );
   }
