@@ -3,6 +3,7 @@ import {
   type AgentPolicy,
   type AgentScope,
   agentScope,
+  allAgents,
   type DocumentWrite,
   type Incident,
   KILL_SWITCH_ACTOR,
@@ -235,6 +236,22 @@ describe('one tenant', () => {
     await settle(agents.patchPolicy(other, { requests_per_minute: 5 }, eve));
     expect(agents.policy(other).requests_per_minute).toBe(5);
     expect(agents.policy(agentScope('default', 'e')).active).toBe(false);
+  });
+});
+
+describe('all agents together', () => {
+  const all = allAgents('default');
+
+  test('are stopped though no further agent of the tenant has a place for settings, and take none', async () => {
+    const limited = (agent: string) =>
+      agents.patchPolicy(agentScope('default', agent), { requests_per_minute: 5 }, ANN);
+    await settle(limited('a'), limited('b'));
+    await settle(agents.deactivate(all, 'enough', ANN));
+    expect(agents.restrictionOfAll('default')).toMatchObject({ active: false, deactivated_reason: 'enough' });
+    expect(agents.restrictionOfAll('other')).toBeNull();
+    expect([...agents.known('default')]).toEqual(['a', 'b']);
+    await settle(agents.patchPolicy(allAgents('other'), { budget_day_usd: 5 }, ANN));
+    await settle(agents.patchPolicy(agentScope('other', 'a'), { requests_per_minute: 5 }, ANN));
   });
 });
 

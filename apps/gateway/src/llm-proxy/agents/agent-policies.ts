@@ -65,12 +65,22 @@ export class AgentPolicies {
 
   /** There is a place for what an operator sets; to be asked before it is written. */
   fits(scope: AgentScope): boolean {
-    return this.#hasSettings(scope) || this.#settings.fits(splitAgentScope(scope).tenantId, 1);
+    return (
+      isAllAgents(scope) ||
+      this.#hasSettings(scope) ||
+      this.#settings.fits(splitAgentScope(scope).tenantId, 1)
+    );
   }
 
   /** In force at once. A stop without a place closes its tenant, and is in force by that. */
   set(scope: AgentScope, policy: AgentPolicy): void {
     const { tenantId } = splitAgentScope(scope);
+    // A place of its own: all can be stopped, however many have settings.
+    if (isAllAgents(scope)) {
+      this.#ofAll.set(tenantId, policy);
+      this.#listed.set(scope, policy);
+      return;
+    }
     const wasStop = this.#listed.has(scope) && !this.#hasSettings(scope);
     if (isStopOnly(policy)) {
       if (!wasStop && !this.#takeStop(tenantId)) return;
@@ -79,7 +89,6 @@ export class AgentPolicies {
       if (!this.#hasSettings(scope)) this.#settings.take(tenantId, 1);
     }
     this.#listed.set(scope, policy);
-    if (isAllAgents(scope)) this.#ofAll.set(tenantId, policy);
   }
 
   #hasSettings(scope: AgentScope): boolean {
