@@ -727,6 +727,13 @@ describe('what all agents may use together', () => {
   const TOGETHER = allAgents('default');
   const ofAll = (limits: Partial<AgentLimits>): AgentPolicy => ({ ...defaultPolicy(ALL_AGENTS), ...limits });
 
+  /** It took 120 tokens, a micro-USD each. */
+  const ENDED = {
+    status: 200,
+    isAnswered: true,
+    wasTakenUp: true,
+    answer: answer({ usage: usage(100, 20) }),
+  };
   const LOOK = { requests: 0, tokens: 0, costMicroUsd: 0 };
 
   /** `own` holds for each of the agents. */
@@ -786,12 +793,7 @@ describe('what all agents may use together', () => {
     const one = call('a');
     step.run?.(one);
     expect((await used(TOGETHER, budget))[0]).toMatchObject({ used: ESTIMATED });
-    Object.assign(one, {
-      status: 200,
-      isAnswered: true,
-      wasTakenUp: true,
-      answer: answer({ usage: usage(100, 20) }),
-    });
+    Object.assign(one, ENDED);
     step.settle?.(one);
     expect((await used(TOGETHER, budget))[0]).toMatchObject({ used: 120 });
     const failed = call('b');
@@ -807,12 +809,7 @@ describe('what all agents may use together', () => {
     const one = Object.assign(call('a'), { startedAtMs: parts.clock.nowMs() });
     step.run?.(one);
     policies.together = ofAll(budget);
-    Object.assign(one, {
-      status: 200,
-      isAnswered: true,
-      wasTakenUp: true,
-      answer: answer({ usage: usage(100, 20) }),
-    });
+    Object.assign(one, ENDED);
     step.settle?.(one);
     expect((await used(TOGETHER, budget))[0]).toMatchObject({ used: 120 });
   });
@@ -858,12 +855,7 @@ describe('what all agents may use together', () => {
     const fetch = buildProxyCall({ method: 'GET', path, dialect: null, agentId: 'a' });
     fetch.unread = readUnreadRequest('GET', path, undefined);
     step.run?.(fetch);
-    Object.assign(fetch, {
-      status: 200,
-      isAnswered: true,
-      wasTakenUp: true,
-      answer: answer({ usage: usage(100, 20) }),
-    });
+    Object.assign(fetch, ENDED);
     step.settle?.(fetch);
     expect((await used(TOGETHER, budget))[0]).toMatchObject({ used: 120 });
   });
