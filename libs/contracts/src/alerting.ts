@@ -46,7 +46,10 @@ const ruleFields = {
   name: displayNameSchema,
   type: z.enum(ALERT_TYPES),
   enabled: z.boolean(),
-  /** Null: every agent of the tenant. `total_spend` is about all of them together, and takes no other. */
+  /**
+   * Null: every agent of the tenant, and with `budget` all of them together as well. `total_spend` is about all of them together, and
+   * takes no other.
+   */
   agent_id: z.string().min(1).max(LIMITS.idCharsMax).nullable(),
   /**
    * `budget`: share of a budget spent, 0..1 (0.8 = at 80 %); a call that a budget refuses counts as much. `error_rate`: share of failed calls, 0..1, over the last
@@ -83,7 +86,7 @@ export const alertRuleSchema = z.object({
   name: z.string(),
   created_at_ms: z.number(),
   updated_by: z.string(),
-  /** Agents for which it is firing now: by id, the first 100. Of `total_spend` one without an id. */
+  /** Agents for which it is firing now: by id, the first 100. Of `total_spend`, and of a `budget` of all agents, one without an id. */
   firing: z.array(
     z.object({ agent_id: z.string().nullable(), since_ms: z.number(), notice_count: z.number().int() }),
   ),
@@ -212,7 +215,7 @@ export const alertNoticeSchema = z.object({
   rule_id: z.string().nullable(),
   rule_name: z.string(),
   tenant_id: z.string(),
-  /** Null: all of the tenant together (`total_spend`). */
+  /** Null: all of the tenant together (`total_spend`, or a `budget` of all agents). */
   agent_id: z.string().nullable(),
   session_id: z.string().nullable(),
   at_ms: z.number(),

@@ -104,7 +104,7 @@ function wordsOf({ rule, agent_id, at_ms, detail }: DueNotice): { on: string; te
         text:
           `This rule speaks from ${usd(detail.threshold_usd)} and stops nothing: ` +
           (isTotal
-            ? 'the page Spend says which agents and models it was, and an operator can stop them.'
+            ? 'the page Spend says which agents and models it was. An operator can stop them, and a budget of all agents refuses what goes beyond it.'
             : 'an operator can stop the agent, and a budget refuses what goes beyond it.'),
         off: `${spent} less than ${usd(detail.threshold_usd)} ${within} again`,
       };

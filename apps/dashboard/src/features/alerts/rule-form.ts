@@ -36,11 +36,11 @@ export const TYPE_HELP: Record<AlertType, string> = {
   hitl_required:
     'When an agent asks for a person and its session is held, and again when another session of it is: those that come up while it is quiet are told together. It is over when somebody has resumed or ended each of them, or their pauses are over.',
   budget:
-    'When an agent has spent this share of its hour, day or month, or is refused a call because the rest does not cover it.',
+    'When an agent has spent this share of its hour, day or month, or is refused a call because the rest does not cover it. A rule about any agent speaks of the budget of all together as well.',
   spend:
     'When an agent has spent this much, as far as prices are known. It stops nothing: a budget in the agent’s policy does.',
   total_spend:
-    'When all agents together have spent this much, as far as prices are known. It stops nothing; the page Spend says who it was.',
+    'When all agents together have spent this much, as far as prices are known. It stops nothing: a budget of all agents does. The page Spend says who it was.',
   error_rate: 'When this share of an agent’s calls fails, of at least ten.',
   agent_silent:
     'When an agent that used to call, or to post steps, has done neither for this long. Not while it is held, paused or stopped here.',
