@@ -649,6 +649,22 @@ export function describeProxyStore(name: string, makePlace: () => Promise<ProxyS
       });
     });
 
+    it('writes the documents of a call with it, or neither', async () => {
+      const key = { tenant_id: 'default', kind: 'unsettled_answer', id: 'resp_1' } as const;
+      const kept = { ...key, body: { cost: 4 }, updated_at_ms: 1_000 };
+      const row = buildCallRow({});
+      await store.appendCalls([{ ...row, documents: { saved: [kept] } }, buildCallRow({})]);
+      expect(await store.documents('unsettled_answer')).toEqual([kept]);
+      const fetch = { ...buildCallRow({}), documents: { deleted: [key] } };
+      const broken = buildCallRow({ started_at_ms: {} as never });
+      await expect(store.appendCalls([fetch, broken])).rejects.toThrow();
+      expect(await store.call('default', fetch.call.call_id)).toBeNull();
+      expect(await store.documents('unsettled_answer')).toEqual([kept]);
+      await store.appendCalls([fetch]);
+      await reopen();
+      expect(await store.documents('unsettled_answer')).toEqual([]);
+    });
+
     it('keeps everything when it is opened again', async () => {
       const row = buildCallRow({ cost_usd: 3 });
       const incident = buildIncident();

@@ -61,7 +61,7 @@ async function startArea(policies: AgentPolicy[], spenders: string[], aheadMs = 
     limits,
     llmCache: {},
     semanticLoop: { events: {} },
-    alerts: { note: (event: AlertEvent) => told.push(event) },
+    alerts: { note: (event: AlertEvent) => told.push(event), overBudget: () => [] },
   } as never);
   await area.recover({ entries: () => [] } as never);
   return { area, clock, seeded, told, limits };

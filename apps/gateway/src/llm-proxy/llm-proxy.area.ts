@@ -147,9 +147,7 @@ export class LlmProxyArea {
       store: proxyStore,
       onSaveFailed: (error: unknown) => events.failedOpen(site, error),
     });
-    // Not before the turn is over: a call is recorded last.
-    const recorded = () => Promise.resolve().then(() => this.log.flush());
-    this.#unsettled = newUnsettledAnswers(answerStore('unsettled_answers'), recorded);
+    this.#unsettled = newUnsettledAnswers(answerStore('unsettled_answers'));
     this.#continued = new ContinuedSessions(answerStore('continued_sessions'));
     this.#told = new ToldWords(answerStore('told_words'));
     const audit = new SettingsAudit(store, clock);

@@ -10,6 +10,7 @@ import type {
   CallCache,
   CallDecision,
   CallStep,
+  DocumentChange,
   ErrorCode,
   LlmAnswer,
   LlmRequest,
@@ -172,6 +173,8 @@ export class ProxyCall {
   isAnswered = false;
   answer: LlmAnswer | null = null;
   costMicroUsd: number | null = null;
+  /** To be stored with its record, or not at all; null for nearly all. */
+  documents: DocumentChange | null = null;
 
   waterfall: readonly CallStep[] = NO_STEPS;
 

@@ -40,10 +40,14 @@ export interface AgentReactivation {
   at_ms: number;
 }
 
-/** One transaction: documents that are inserted or replaced, then those that go, and what the audit says of it. */
-export interface DocumentWrite {
+/** Documents that are inserted or replaced, then those that go. */
+export interface DocumentChange {
   saved?: readonly StoredDocument[];
   deleted?: readonly DocumentKey[];
+}
+
+/** One transaction: the documents, and what the audit says of it. */
+export interface DocumentWrite extends DocumentChange {
   /** Its open incidents are closed. */
   reactivated?: AgentReactivation | undefined;
   audit?: readonly AuditDraft[];
@@ -97,6 +101,8 @@ export interface CallRow {
   call: LlmCall;
   /** In whose hour its cost is summed, epoch ms: of a fetched answer when it was asked for. Absent: when the call began. */
   spent_at_ms?: number | undefined;
+  /** Written with it or not at all: what was counted for it, and is to be settled. Few calls have any. */
+  documents?: DocumentChange | undefined;
 }
 
 /** What an agent spent in one UTC hour. */
@@ -114,7 +120,7 @@ export const INCIDENTS_READ_CHARS_MAX = 4 * 1024 * 1024;
 
 export interface ProxyStore {
   /**
-   * Appends calls and adds them to the hourly spend sums (by tenant, agent, model, hour) in the same transaction.
+   * Appends calls, adds them to the hourly spend sums (by tenant, agent, model, hour) and writes their documents in the same transaction.
    * Meant for batches of many. Returns the seqs, in order.
    */
   appendCalls(rows: readonly CallRow[]): Promise<number[]>;

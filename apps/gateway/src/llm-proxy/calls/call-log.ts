@@ -4,6 +4,7 @@
  */
 import {
   type CallRow,
+  type DocumentChange,
   type LivePublisher,
   type LlmCall,
   ObservatoryError,
@@ -49,10 +50,15 @@ export class CallLog {
     return this.#waiting.length;
   }
 
-  /** @param spentAtMs as `CallRow.spent_at_ms` */
-  add(tenantId: string, call: LlmCall, spentAtMs?: number): void {
+  /** @param spentAtMs as `CallRow.spent_at_ms`; and `documents` as there */
+  add(tenantId: string, call: LlmCall, spentAtMs?: number, documents: DocumentChange | null = null): void {
     if (this.#room.take(tenantId, 1))
-      this.#waiting.push({ tenant_id: tenantId, call, spent_at_ms: spentAtMs });
+      this.#waiting.push({
+        tenant_id: tenantId,
+        call,
+        spent_at_ms: spentAtMs,
+        documents: documents ?? undefined,
+      });
     this.#flushIn(FLUSH_INTERVAL_MS);
   }
 

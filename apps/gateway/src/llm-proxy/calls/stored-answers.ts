@@ -3,7 +3,13 @@
  * too. Who names another agent's answer finds nothing. Of all tenants the one that has most gives way. What the store refuses, such as
  * on a full disk, is written again until it takes it, for as many answers as are known at most.
  */
-import { type AgentScope, type DocumentKind, type ProxyStore, splitAgentScope } from '#contracts';
+import {
+  type AgentScope,
+  type DocumentChange,
+  type DocumentKind,
+  type ProxyStore,
+  splitAgentScope,
+} from '#contracts';
 import { type Clock, FairLru, type Timer } from '#kernel';
 import { UnsavedWrites } from '../../unsaved-writes.js';
 
@@ -20,8 +26,6 @@ export interface StoredAnswersOptions {
   /** Over all tenants. */
   countMax: number;
   idleMs: number;
-  /** Awaited before one is stored: what it means nothing without is on disk then. Never rejects. */
-  beforeSave?: () => Promise<void>;
 }
 
 /** Several times what a vendor's id takes; what is longer is not remembered. */
@@ -70,11 +74,13 @@ export class StoredAnswers<Known> {
     return this.#answers.size;
   }
 
-  note(agent: AgentScope, answerId: string, known: Known): void {
+  /** @param hand takes what is to be stored, in place of its being stored by itself */
+  note(agent: AgentScope, answerId: string, known: Known, hand?: (change: DocumentChange) => void): void {
     if (answerId.length > ID_CHARS_MAX) return;
     const { tenantId, id } = placeOf(agent, answerId);
     this.#answers.set(tenantId, id, { tenantId, known });
-    this.#save(tenantId, id);
+    if (hand === undefined) this.#save(tenantId, id);
+    else hand(this.#changeOf(tenantId, id));
   }
 
   /** Null: of an answer that nobody saw here, or that was forgotten. */
@@ -83,19 +89,22 @@ export class StoredAnswers<Known> {
     return this.#answers.get(tenantId, id)?.known ?? null;
   }
 
-  /** @returns false: it was not known, or no more */
-  remove(agent: AgentScope, answerId: string): boolean {
+  /**
+   * @param hand as of `note`
+   * @returns false: it was not known, or no more
+   */
+  remove(agent: AgentScope, answerId: string, hand?: (change: DocumentChange) => void): boolean {
     const { tenantId, id } = placeOf(agent, answerId);
     const wasKnown = this.#answers.delete(tenantId, id);
-    if (wasKnown) this.#save(tenantId, id);
-    return wasKnown;
+    if (!wasKnown) return false;
+    if (hand === undefined) this.#save(tenantId, id);
+    else hand(this.#changeOf(tenantId, id));
+    return true;
   }
 
   #save(tenantId: string, id: string): void {
     const key = JSON.stringify([tenantId, id]);
     const write = async () => {
-      const { beforeSave } = this.#options;
-      if (beforeSave !== undefined && this.#answers.peek(tenantId, id) !== undefined) await beforeSave();
       await this.#write(tenantId, id);
       this.#unsaved.delete(key);
     };
@@ -105,14 +114,16 @@ export class StoredAnswers<Known> {
     });
   }
 
-  /** As it stands at that moment. */
   #write(tenantId: string, id: string): Promise<void> {
-    const { clock, store } = this.#parts;
-    const { kind } = this.#options;
+    return this.#parts.store.commitDocuments(this.#changeOf(tenantId, id));
+  }
+
+  /** As it stands at that moment. */
+  #changeOf(tenantId: string, id: string): DocumentChange {
     const kept = this.#answers.peek(tenantId, id);
-    const key = { tenant_id: tenantId, kind, id };
-    if (kept === undefined) return store.commitDocuments({ deleted: [key] });
-    return store.commitDocuments({ saved: [{ ...key, body: kept.known, updated_at_ms: clock.nowMs() }] });
+    const key = { tenant_id: tenantId, kind: this.#options.kind, id };
+    if (kept === undefined) return { deleted: [key] };
+    return { saved: [{ ...key, body: kept.known, updated_at_ms: this.#parts.clock.nowMs() }] };
   }
 }
 

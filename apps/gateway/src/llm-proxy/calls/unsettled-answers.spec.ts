@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { agentScope, type DocumentWrite, type StoredDocument } from '#contracts';
-import { deferred, HOUR_MS } from '#kernel';
+import { agentScope, type DocumentChange, type DocumentWrite, type StoredDocument } from '#contracts';
+import { HOUR_MS } from '#kernel';
 import { FakeClock, FakeTime } from '#testing';
 import { answerStore } from './stored-answers.fixture.js';
 import { ANSWER_COUNT_MAX, newUnsettledAnswers } from './unsettled-answers.js';
@@ -84,18 +84,23 @@ test('what a full disk refused is written once it takes that: what came is known
   expect(time.timerCount).toBe(0);
 });
 
-test('one is stored behind the record of its call alone: what a crash keeps of it would be taken back, and was never counted', async () => {
+test('what is to be stored with the record of a call is handed over, and stored by nobody else', () => {
   const documents = new Map<string, StoredDocument>();
-  const record = deferred();
-  const answers = newUnsettledAnswers(answerStore(new FakeClock(), documents), () => record.promise);
-  answers.note(AGENT, 'resp_1', ANSWER);
-  answers.note(AGENT, 'resp_2', ANSWER);
-  answers.remove(AGENT, 'resp_2');
-  await new Promise(setImmediate);
+  const answers = newUnsettledAnswers(answerStore(new FakeClock(), documents));
+  const handed: DocumentChange[] = [];
+  const hand = (change: DocumentChange) => void handed.push(change);
+  answers.note(AGENT, 'resp_1', ANSWER, hand);
+  expect(answers.find(AGENT, 'resp_1')).toEqual(ANSWER);
+  expect([answers.remove(AGENT, 'resp_1', hand), answers.remove(AGENT, 'resp_1', hand)]).toEqual([
+    true,
+    false,
+  ]);
+  const key = { tenant_id: 'default', kind: 'unsettled_answer', id: '["agent-1","resp_1"]' };
+  expect(handed).toEqual([
+    { saved: [{ ...key, body: ANSWER, updated_at_ms: expect.any(Number) }] },
+    { deleted: [key] },
+  ]);
   expect(documents.size).toBe(0);
-  record.resolve();
-  await new Promise(setImmediate);
-  expect([...documents.values()].map(({ id }) => id)).toEqual([expect.stringContaining('resp_1')]);
 });
 
 test('one that gives way is forgotten by the store, too', () => {

@@ -27,14 +27,9 @@ export interface UnsettledAnswer extends TakenFor {
 
 export type UnsettledAnswers = StoredAnswers<UnsettledAnswer>;
 
-/** @param recorded resolves when the calls that end in this turn are on disk: what was never counted must not be taken back */
-export const newUnsettledAnswers = (
-  parts: AnswerStoreParts,
-  recorded?: () => Promise<void>,
-): UnsettledAnswers =>
+export const newUnsettledAnswers = (parts: AnswerStoreParts): UnsettledAnswers =>
   new StoredAnswers(parts, {
     kind: 'unsettled_answer',
     countMax: ANSWER_COUNT_MAX,
     idleMs: ANSWER_IDLE_MS,
-    beforeSave: recorded,
   });

@@ -9,6 +9,7 @@ import {
   type AgentScope,
   allAgents,
   type BudgetPeriod,
+  type DocumentChange,
   type LimitDecision,
   NO_LIMITS,
   type RateLimiter,
@@ -139,13 +140,16 @@ function noteUnsettled({ unsettled, clock }: PolicyParts, call: ProxyCall, used:
       tokens: tokensOf(used.usage),
       costMicroUsd: costMicroUsd ?? of.costMicroUsd ?? 0,
     };
-  unsettled.note(call.scope, answer.answer_id, {
+  const note = {
     dialect,
     model: call.model,
     startedAtMs: call.startedAtMs,
     costMicroUsd,
     taken: left(taken),
     takenTogether: left(takenTogether),
+  };
+  unsettled.note(call.scope, answer.answer_id, note, (change) => {
+    call.documents = change;
   });
 }
 
@@ -156,7 +160,10 @@ function noteUnsettled({ unsettled, clock }: PolicyParts, call: ProxyCall, used:
 function settleFetched(parts: PolicyParts, call: ProxyCall, unsettled: UnsettledAnswer): void {
   const { costMicroUsd: counted } = unsettled;
   const usage = call.answer?.usage;
-  if (!usage || !parts.unsettled.remove(call.scope, fetchedId(call) as string)) {
+  const store = (change: DocumentChange) => {
+    call.documents = change;
+  };
+  if (!usage || !parts.unsettled.remove(call.scope, fetchedId(call) as string, store)) {
     // Neither usage nor calls of it are this fetch's, but of one before it, or to come.
     call.answer = null;
     return;

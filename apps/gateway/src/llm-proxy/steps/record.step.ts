@@ -36,7 +36,7 @@ export const recordStep = (parts: RecordParts): Step => ({
       costMicroUsd: isCostUnknown(record) ? null : (call.costMicroUsd ?? 0),
       spentAtMs,
     });
-    parts.log.add(call.tenantId, record, spentAtMs);
+    parts.log.add(call.tenantId, record, spentAtMs, call.documents);
     parts.events.ended(call, call.decision);
     parts.onEnded(call, record);
   },

@@ -1,8 +1,8 @@
 /** Calls as they travel to the writing thread and come back from the reading one. */
-import type { CallRow, LlmCall } from '#contracts';
+import type { CallRow, DocumentKey, LlmCall, StoredDocument } from '#contracts';
 import type { Primitive } from '../wire.js';
 import { decodeBody, encodeBody } from './call-body.js';
-import type { CallBatch, RawCall } from './proxy-protocol.js';
+import type { CallBatch, RawCall, RawDocument } from './proxy-protocol.js';
 import { spendSums } from './spend-sums.js';
 
 /** Memory of a call beside its body, about. */
@@ -11,8 +11,10 @@ const ROW_BYTES = 256;
 /** Flattens in the order of CALL_COLUMNS. Mostly the JSON text of the body. */
 export function callBatch(calls: readonly CallRow[]): CallBatch {
   const rows: Primitive[] = [];
+  const saved: RawDocument[] = [];
+  const deleted: DocumentKey[] = [];
   let bytes = 0;
-  for (const { tenant_id, call } of calls) {
+  for (const { tenant_id, call, documents } of calls) {
     const body = encodeBody(call);
     bytes += ROW_BYTES + body.length;
     rows.push(
@@ -26,9 +28,18 @@ export function callBatch(calls: readonly CallRow[]): CallBatch {
       call.started_at_ms,
       body,
     );
+    if (documents === undefined) continue;
+    saved.push(...(documents.saved ?? []).map(rawDocument));
+    deleted.push(...(documents.deleted ?? []));
   }
-  return { rowCount: calls.length, rows, spend: spendSums(calls), bytes };
+  for (const document of saved) bytes += document.body.length;
+  return { rowCount: calls.length, rows, spend: spendSums(calls), documents: { saved, deleted }, bytes };
 }
+
+export const rawDocument = (document: StoredDocument): RawDocument => ({
+  ...document,
+  body: JSON.stringify(document.body ?? null),
+});
 
 export const toCall = ({ body, ...columns }: RawCall): LlmCall => ({ ...columns, ...decodeBody(body) });
 

@@ -2,6 +2,7 @@
 import type { Database, Statement } from 'better-sqlite3';
 import type { Primitive } from '../wire.js';
 import { BLOCK_CALLS, blockOf, WRITE_BLOCK, WRITE_KEYS } from './call-blocks.js';
+import { DocumentTable } from './document-table.js';
 import { CALL_COLUMNS, type CallBatch, callWidth } from './proxy-protocol.js';
 import { SpendTable } from './spend-table.js';
 
@@ -12,6 +13,7 @@ const SEQ_FLOOR = 'call_seq_floor';
 export class CallTable {
   readonly #insert: Statement;
   readonly #spend: SpendTable;
+  readonly #documents: DocumentTable;
   readonly #lastSeq: Statement;
   readonly #firstSeq: Statement;
   readonly #lastBlock: Statement;
@@ -26,6 +28,7 @@ export class CallTable {
       `INSERT INTO llm_calls (seq, ${CALL_COLUMNS.join(', ')}) VALUES (?${', ?'.repeat(callWidth)})`,
     );
     this.#spend = new SpendTable(database);
+    this.#documents = new DocumentTable(database);
     this.#lastSeq = database
       .prepare(
         `SELECT max(coalesce((SELECT max(seq) FROM llm_calls), 0),
@@ -45,7 +48,7 @@ export class CallTable {
   }
 
   /** @returns seq of the first call; the others follow without a gap */
-  append({ rows, rowCount, spend }: CallBatch): number {
+  append({ rows, rowCount, spend, documents }: CallBatch): number {
     const firstSeq = (this.#lastSeq.get() as number) + 1;
     const row: Primitive[] = new Array(callWidth + 1);
     for (let index = 0, at = 0; index < rowCount; index += 1) {
@@ -54,6 +57,7 @@ export class CallTable {
       this.#insert.run(row);
     }
     this.#spend.add(spend);
+    this.#documents.change(documents);
     const openBlock = blockOf(firstSeq + rowCount);
     if (openBlock > blockOf(firstSeq)) this.#writeBlocksBelow(openBlock);
     return firstSeq;

@@ -3,6 +3,7 @@ import type {
   AgentReactivation,
   AlertDelivery,
   CallDecision,
+  DocumentKey,
   DocumentKind,
   DocumentWrite,
   Incident,
@@ -54,6 +55,8 @@ export interface CallBatch {
   rows: Primitive[];
   /** What the calls add to the hourly sums, `spendWidth` values a sum. */
   spend: Primitive[];
+  /** Of the few calls that have any. */
+  documents: RawDocumentChange;
   /** Size in memory, about. */
   bytes: number;
 }
@@ -130,8 +133,12 @@ export interface RawDocument {
   updated_at_ms: number;
 }
 
-export interface RawDocumentWrite extends Required<Omit<DocumentWrite, 'saved' | 'reactivated'>> {
+export interface RawDocumentChange {
   saved: readonly RawDocument[];
+  deleted: readonly DocumentKey[];
+}
+
+export interface RawDocumentWrite extends RawDocumentChange, Required<Pick<DocumentWrite, 'audit'>> {
   reactivated: AgentReactivation | null;
 }
 

@@ -3,15 +3,18 @@ import type { Database } from 'better-sqlite3';
 import type { AgentReactivation, AlertDelivery, Incident, SemanticLoopEvent } from '#contracts';
 import type { AuditLog } from '../audit-log.js';
 import { PreparedStatements } from '../prepared-statements.js';
+import { DocumentTable } from './document-table.js';
 import type { ProxyWriteCalls, RawDocumentWrite } from './proxy-protocol.js';
 
 export class ProxyWriteTable implements ProxyWriteCalls {
   readonly #sql: PreparedStatements;
   readonly #audit: AuditLog;
+  readonly #documents: DocumentTable;
 
   constructor(database: Database, audit: AuditLog) {
     this.#sql = new PreparedStatements(database);
     this.#audit = audit;
+    this.#documents = new DocumentTable(database);
   }
 
   appendIncident(tenantId: string, incident: Incident): number {
@@ -56,16 +59,8 @@ export class ProxyWriteTable implements ProxyWriteCalls {
     );
   }
 
-  commitDocuments({ saved, deleted, reactivated, audit }: RawDocumentWrite): void {
-    const save = this.#sql.prepare(
-      `INSERT INTO documents (kind, tenant_id, id, body, updated_at_ms) VALUES (@kind, @tenant_id, @id, @body, @updated_at_ms)
-       ON CONFLICT (kind, tenant_id, id) DO UPDATE SET body = excluded.body, updated_at_ms = excluded.updated_at_ms`,
-    );
-    const drop = this.#sql.prepare(
-      'DELETE FROM documents WHERE kind = @kind AND tenant_id = @tenant_id AND id = @id',
-    );
-    for (const row of saved) save.run(row);
-    for (const key of deleted) drop.run(key);
+  commitDocuments({ reactivated, audit, ...change }: RawDocumentWrite): void {
+    this.#documents.change(change);
     if (reactivated !== null) this.#closeIncidents(reactivated);
     for (const draft of audit) this.#audit.append(draft);
   }

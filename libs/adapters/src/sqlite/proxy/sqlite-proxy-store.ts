@@ -26,7 +26,7 @@ import {
 import { pageKeys, seqPage } from '../page.js';
 import { countWithin } from '../rows-within.js';
 import type { SqliteDatabase } from '../sqlite-database.js';
-import { callBatch, toCall } from './call-batch.js';
+import { callBatch, rawDocument, toCall } from './call-batch.js';
 import { NANO_USD_PER_USD, type RawBody, type RawIncident, type RawSpend } from './proxy-protocol.js';
 import { hourOf } from './spend-sums.js';
 
@@ -147,9 +147,8 @@ export class SqliteProxyStore implements ProxyStore {
 
   async commitDocuments(write: DocumentWrite): Promise<void> {
     const { saved = [], deleted = [], reactivated = null, audit = [] } = write;
-    const rows = saved.map((document) => ({ ...document, body: JSON.stringify(document.body ?? null) }));
     const name = audit.length > 0 ? 'commitAudited' : 'commitDocuments';
-    await this.#database.pump.call(name, [{ saved: rows, deleted, reactivated, audit }]);
+    await this.#database.pump.call(name, [{ saved: saved.map(rawDocument), deleted, reactivated, audit }]);
   }
 
   async documents(kind: DocumentKind): Promise<StoredDocument[]> {
