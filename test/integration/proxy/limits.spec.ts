@@ -692,6 +692,24 @@ describe('an answer that is worked on in the background', () => {
     }
   });
 
+  test('costs what it took where the gateway was killed right behind its fetch, once it is fetched again', async () => {
+    scriptWork();
+    const agents = Array.from({ length: 10 }, (_, at) => `refetching-researcher-${at}`);
+    for (const agent of agents) await client(agent).responses.create({ ...asked, max_output_tokens: 4_000 });
+    const records = async (agent: string, method: string) =>
+      (await callsOf(agent)).filter((call: LlmCall) => call.method === method).length;
+    for (const agent of agents) await expect.poll(() => records(agent, 'POST')).toBe(1);
+    await Promise.all(agents.map((agent) => client(agent).responses.retrieve('resp_1')));
+    await gateway.kill();
+    await startAgain();
+    for (const agent of agents) {
+      const before = await records(agent, 'GET');
+      await client(agent).responses.retrieve('resp_1');
+      await expect.poll(() => records(agent, 'GET')).toBe(before + 1);
+      expect(await spentBy(agent)).toBeCloseTo(0.045, 6);
+    }
+  });
+
   test('is settled by the rest of its stream, too, and is none where another agent fetches it', async () => {
     const agent = 'stream-researcher';
     const event = (type: string, value: object) =>
