@@ -1,6 +1,13 @@
 import { Registry } from 'prom-client';
 import { expect, it } from 'vitest';
-import { type AgentPolicy, agentScope, type CallRow, type SpendQuery } from '#contracts';
+import {
+  type AgentPolicy,
+  agentScope,
+  allAgents,
+  type CallRow,
+  type SpendQuery,
+  splitAgentScope,
+} from '#contracts';
 import type { AlertEvent } from '#domain/alerts';
 import { defaultPolicy, MemoryRateLimiter } from '#domain/policy';
 import { DAY_MS, HOUR_MS } from '#kernel';
@@ -53,7 +60,7 @@ async function startArea(policies: AgentPolicy[], spenders: string[], aheadMs = 
           .filter(() => hour_ms >= fromMs)
           .map((agent_id) => ({ tenant_id: 'default', agent_id, hour_ms, ...spend })),
       spend: async ({ agent_id, from_ms = 0 }: SpendQuery) =>
-        spenders.includes(agent_id ?? '') && hour_ms >= from_ms
+        spenders.includes(agent_id ?? spenders[0] ?? '') && hour_ms >= from_ms
           ? [{ key: new Date(hour_ms).toISOString(), ...spend }]
           : [],
     },
@@ -127,17 +134,22 @@ it('a budget that is told again knows of a call under way in the hour that the g
   expect(seeded).toEqual([`${scope}\0budget_hour 500000`]);
 });
 
-it('a budget that begins knows what had been spent, though the clock was a month ahead at the start', async () => {
-  const policy = { ...defaultPolicy('capped'), budget_month_usd: 2 };
-  const { area, clock, seeded } = await startArea([policy], ['capped'], 40 * DAY_MS);
-  const scope = agentScope('default', 'capped');
-  expect(seeded).toEqual([]);
-  clock.advance(-40 * DAY_MS);
-  const route = area.route({ onRevoked: () => {} } as never, () => false);
-  Object.defineProperty(route, 'running', { value: [] });
-  await area.budgets.seedIfLost(scope, 'month');
-  expect(seeded).toEqual([`${scope}\0budget_month 2000000`]);
-});
+it.each([
+  ['one agent', agentScope('default', 'capped')],
+  ['all agents together', allAgents('default')],
+])(
+  'a budget of %s that begins knows what had been spent, though the clock was a month ahead at the start',
+  async (_, scope) => {
+    const policy = { ...defaultPolicy(splitAgentScope(scope).agentId), budget_month_usd: 2 };
+    const { area, clock, seeded } = await startArea([policy], ['capped'], 40 * DAY_MS);
+    expect(seeded).toEqual([]);
+    clock.advance(-40 * DAY_MS);
+    const route = area.route({ onRevoked: () => {} } as never, () => false);
+    Object.defineProperty(route, 'running', { value: [] });
+    await area.budgets.seedIfLost(scope, 'month');
+    expect(seeded).toEqual([`${scope}\0budget_month 2000000`]);
+  },
+);
 
 it('a budget that was lost knows of what calls under way took of it, and not of those that began before it was set', async () => {
   const policy = { ...defaultPolicy('capped'), budget_day_usd: 2, budget_month_usd: 3 };

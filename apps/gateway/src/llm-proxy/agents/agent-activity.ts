@@ -131,7 +131,8 @@ export class AgentActivity {
 
   /** Brings back what is stored of one hour, as far as it is more than is known. */
   restore(scope: AgentScope, hourMs: number, costMicroUsd: number, unpricedCount = 0): void {
-    this.#of(scope).spent.restore(hourMs, costMicroUsd, unpricedCount);
+    const spent = isAllAgents(scope) ? this.#together(tenantIdOf(scope)) : this.#of(scope).spent;
+    spent.restore(hourMs, costMicroUsd, unpricedCount);
   }
 
   /** Adds what one agent had spent in one hour before anybody counted to what all spent together; once. */

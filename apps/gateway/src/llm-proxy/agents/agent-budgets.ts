@@ -106,20 +106,20 @@ export class AgentBudgets {
 
   /** Never rejects. */
   async #recallForgotten(scope: AgentScope): Promise<void> {
-    // What all have spent together is kept whole.
-    if (isAllAgents(scope)) return;
-    if (!this.#parts.activity.hasForgotten && this.#budgetsFromMs() >= this.#knownFromMs) return;
+    // What all have spent together is never forgotten.
+    const mayBeForgotten = this.#parts.activity.hasForgotten && !isAllAgents(scope);
+    if (!mayBeForgotten && this.#budgetsFromMs() >= this.#knownFromMs) return;
     await this.#recall(scope).catch(this.#parts.onLimiterFailed);
   }
 
-  /** What the store knows of an agent that may be known no longer. Rejects as the store does. */
+  /** What the store knows of an agent, or of all together, and this gateway may not. Rejects as the store does. */
   async #recall(scope: AgentScope): Promise<void> {
     const { tenantId, agentId } = splitAgentScope(scope);
     const { store, log, clock } = this.#parts;
     await log.flush();
     const lines = await store.spend({
       tenant_id: tenantId,
-      agent_id: agentId,
+      agent_id: isAllAgents(scope) ? undefined : agentId,
       group: 'hour',
       from_ms: this.#budgetsFromMs(),
       to_ms: clock.nowMs() + 1,
