@@ -1,5 +1,6 @@
 /** All agents together, as operators see and command them: a common budget, and the stop of all that each of them sees wherever they are. */
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { startReceiver } from '../integration/http-receiver.js';
 import { always, openaiChat } from '../integration/proxy/vendors.js';
 import { gateway, startOneGateway, upstream, upstreamsAt } from '../integration/start-one-gateway.js';
 import { checkEveryLook } from './check-page.js';
@@ -69,4 +70,24 @@ test('who stops all is seen by every operator at once, whatever page they are on
   await ask('never-seen');
   await ben.goto(`${gateway.url}/settings?section=audit`);
   await ben.getByRole('link', { name: 'All agents' }).first().waitFor();
+});
+
+test('an alert of their budget leads to where their limits are', async () => {
+  upstream.script(always(openaiChat, { text: 'Yes.' }));
+  const receiver = await startReceiver();
+  onTestFinished(() => receiver.close());
+  const channel = { kind: 'webhook', name: 'On call', url: receiver.url, allow_private: true };
+  const { channel_id } = (await gateway.operator('POST', '/v1/alert-channels', channel)).body.channel;
+  const rule = { name: 'Money', type: 'budget', threshold: 0.8, channel_ids: [channel_id] };
+  expect((await gateway.operator('POST', '/v1/alert-rules', rule)).status).toBe(201);
+  await gateway.operator('PATCH', '/v1/all-agents/policy', { budget_day_usd: 0.00001 });
+  await ask('first').catch(() => {});
+  await receiver.arrived(1);
+  const page = await openAs(browser, gateway, 'ana', '/alerts');
+  await page.getByRole('link', { name: 'all agents together' }).click();
+  await page.waitForURL('**/all-agents');
+  await page.goto(`${gateway.url}/alerts?tab=history`);
+  await page.getByTestId('alert-delivery').getByRole('link', { name: 'All agents' }).click();
+  await page.waitForURL('**/all-agents');
+  await gateway.operator('PATCH', '/v1/all-agents/policy', { budget_day_usd: null });
 });

@@ -205,6 +205,11 @@ const Delivery = memo(function Delivery({
               {withUnseen(notice.agent_id)}
             </Link>
           ) : null}
+          {notice.type === 'budget' && notice.agent_id === null ? (
+            <Link to="/all-agents" className="text-accent hover:underline">
+              All agents
+            </Link>
+          ) : null}
           {notice.type === 'total_spend' ? (
             <Link to="/spend" className="text-accent hover:underline">
               Spend

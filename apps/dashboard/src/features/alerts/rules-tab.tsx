@@ -132,7 +132,7 @@ function Firing({ rule }: { rule: AlertRule }) {
     <Badge tone="danger" className="max-w-full">
       Firing for{' '}
       {firing_count === 1 ? (
-        <FiringLink agentId={first.agent_id} className="block truncate" />
+        <FiringLink type={rule.type} agentId={first.agent_id} className="block truncate" />
       ) : (
         plural(firing_count, 'agent')
       )}
@@ -143,11 +143,17 @@ function Firing({ rule }: { rule: AlertRule }) {
   );
 }
 
+interface FiringLinkProps extends Pick<AlertRule, 'type'> {
+  /** Null: all of them together. */
+  agentId: string | null;
+  className?: string;
+}
+
 /** Whom to look at. */
-function FiringLink({ agentId, className }: { agentId: string | null; className?: string }) {
+function FiringLink({ type, agentId, className }: FiringLinkProps) {
   if (agentId === null)
     return (
-      <Link to="/spend" className="underline">
+      <Link to={type === 'budget' ? '/all-agents' : '/spend'} className="underline">
         all agents together
       </Link>
     );
@@ -159,7 +165,7 @@ function FiringLink({ agentId, className }: { agentId: string | null; className?
 }
 
 /** By name, for who has no tooltip. */
-function FiringAgents({ rule: { firing, firing_count } }: { rule: AlertRule }) {
+function FiringAgents({ rule: { type, firing, firing_count } }: { rule: AlertRule }) {
   const unnamedCount = firing_count - FIRING_NAMED_MAX;
   return (
     <p className="text-xs">
@@ -167,7 +173,7 @@ function FiringAgents({ rule: { firing, firing_count } }: { rule: AlertRule }) {
       {firing.slice(0, FIRING_NAMED_MAX).map(({ agent_id }, at) => (
         <Fragment key={agent_id}>
           {at > 0 ? ', ' : ''}
-          <FiringLink agentId={agent_id} />
+          <FiringLink type={type} agentId={agent_id} />
         </Fragment>
       ))}
       {unnamedCount > 0 ? ` and ${formatCount(unnamedCount)} more` : ''}
