@@ -91,3 +91,35 @@ test('an alert of their budget leads to where their limits are', async () => {
   await page.waitForURL('**/all-agents');
   await gateway.operator('PATCH', '/v1/all-agents/policy', { budget_day_usd: null });
 });
+
+test('a stop of all for a long reason, however it is written, leaves the pages usable on the smallest phone', async () => {
+  upstream.script(always(openaiChat, { text: 'Yes.' }));
+  await ask('first');
+  const page = await openAs(browser, gateway, 'ana', '/calls');
+  await page.setViewportSize({ width: 320, height: 568 });
+  const stop = (reason: string) => gateway.operator('POST', '/v1/all-agents/deactivate', { reason });
+  await stop('W'.repeat(500));
+  const notice = page.getByTestId('all-stopped');
+  await notice.waitFor();
+  expect((await notice.boundingBox())?.height).toBeLessThan(100);
+  await page.goto(`${gateway.url}/agents`);
+  const strip = page.locator('[data-testid=all-agents][data-state=inactive]');
+  await strip.waitFor();
+  expect((await strip.boundingBox())?.height).toBeLessThan(300);
+
+  await stop('\u202eIt reads from the right');
+  await page.goto(`${gateway.url}/calls`);
+  const open = notice.getByRole('link', { name: 'Open' });
+  await open.waitFor();
+  const leftOf = (at: number) =>
+    open.evaluate((link: any, from) => {
+      const letter = link.ownerDocument.createRange();
+      letter.setStart(link.firstChild, from);
+      letter.setEnd(link.firstChild, from + 1);
+      return letter.getBoundingClientRect().left as number;
+    }, at);
+  expect(await leftOf(0)).toBeLessThan(await leftOf(3));
+  await open.click();
+  await page.getByTestId('let-all-run').waitFor();
+  await gateway.operator('POST', '/v1/all-agents/reactivate');
+});

@@ -15,9 +15,16 @@ export function AllStoppedNotice() {
     <p
       role="status"
       data-testid="all-stopped"
-      className="shrink-0 border-danger-line border-t bg-danger-soft px-3 py-1 text-center text-danger text-xs [overflow-wrap:anywhere]"
+      className="flex shrink-0 items-end justify-center gap-1 border-danger-line border-t bg-danger-soft px-3 py-1 text-danger text-xs"
     >
-      <AllStoppedBy policy={data.policy} /> · <TextLink to="/all-agents">Open</TextLink>
+      {/* A long reason stands on its page: here it would leave no room for this one. */}
+      <span className="line-clamp-3 min-w-0 [overflow-wrap:anywhere]">
+        <AllStoppedBy policy={data.policy} />
+      </span>
+      <span className="shrink-0">
+        {' · '}
+        <TextLink to="/all-agents">Open</TextLink>
+      </span>
     </p>
   );
 }

@@ -23,7 +23,10 @@ export function AllAgentsStrip({ view }: { view: AllAgentsView }) {
       )}
     >
       <div className={cx('min-w-0 flex-1', !policy.active && 'max-md:basis-full')}>
-        <p role="status" className={cx('min-w-0', !policy.active && 'text-danger [overflow-wrap:anywhere]')}>
+        <p
+          role="status"
+          className={cx('min-w-0', !policy.active && 'line-clamp-3 text-danger [overflow-wrap:anywhere]')}
+        >
           {policy.active ? (
             <span className="font-medium">All agents together</span>
           ) : (
