@@ -13,6 +13,17 @@ launchOneBrowser();
 const ask = (agent: string) => openaiChat.ask(gateway.url, `A question of ${agent}`, { agent });
 const together = async () => (await gateway.operator('GET', '/v1/all-agents')).body;
 
+test('a stop of all is seen where no agent has called yet', async () => {
+  await gateway.operator('POST', '/v1/all-agents/deactivate', { reason: 'Not before Monday' });
+  const page = await openAs(browser, gateway, 'ana', '/agents');
+  await page.getByTestId('proxy-onboarding').waitFor();
+  await page.getByTestId('all-agents').getByText('Not before Monday').waitFor();
+  await checkEveryLook(page, 'all-stopped-before-any');
+  await page.getByTestId('let-all-run').click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Let all run' }).click();
+  await page.getByTestId('all-agents').waitFor({ state: 'detached' });
+});
+
 test('a budget of all is set on their page, and stands above the list with what is spent of it', async () => {
   upstream.script(always(openaiChat, { text: 'Yes.' }));
   for (const agent of ['first', 'second']) await ask(agent);

@@ -73,6 +73,7 @@ export function AgentsPage() {
   if (data?.size === 0 && !isAgentFiltered(search)) {
     return (
       <div className="h-full overflow-y-auto">
+        {together?.policy.active === false ? <AllAgentsStrip view={together} /> : null}
         <ProxyOnboarding
           lead="Listening for the first call through the proxy"
           title="Point an agent at the proxy"

@@ -26,7 +26,12 @@ export function StoppedBy({ agent, namesAgent = false }: StoppedByProps) {
           , <RelativeTime atMs={deactivated_at_ms} />
         </>
       )}
-      {deactivated_reason ? <span className="text-muted"> · {deactivated_reason}</span> : null}
+      {deactivated_reason ? (
+        <span className="text-muted">
+          {' · '}
+          <bdi>{deactivated_reason}</bdi>
+        </span>
+      ) : null}
       {agent.open_incident_id === null ? null : (
         <>
           {' · '}

@@ -215,11 +215,6 @@ const Delivery = memo(function Delivery({
               Spend
             </Link>
           ) : null}
-          {notice.type === 'budget' && notice.agent_id === null ? (
-            <Link to="/all-agents" className="text-accent hover:underline">
-              All agents
-            </Link>
-          ) : null}
           {notice.session_id ? (
             <Link
               to="/sessions/$sessionId"
