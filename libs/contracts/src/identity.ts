@@ -39,7 +39,8 @@ export const ALL_AGENTS = '';
 /** What holds for all of them together is kept under this. */
 export const allAgents = (tenantId: string): AgentScope => agentScope(tenantId, ALL_AGENTS);
 
-export const isAllAgents = (scope: AgentScope): boolean => scope.endsWith('\0');
+/** Ids from before control characters were refused may end with a NUL of their own. */
+export const isAllAgents = (scope: AgentScope): boolean => scope.indexOf('\0') === scope.length - 1;
 
 /** Operator id under which the gateway itself acts, in control and audit. */
 export const SYSTEM_OPERATOR = 'system';

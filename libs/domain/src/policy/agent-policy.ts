@@ -3,6 +3,7 @@ import {
   type AgentLimits,
   type AgentPolicy,
   type AgentPolicyPatch,
+  ALL_AGENTS,
   CACHE_POLICY_DEFAULT,
   NO_LIMITS,
   SEMANTIC_LOOP_POLICY_DEFAULT,
@@ -23,6 +24,9 @@ const UNSET: AgentPolicy = {
   updated_at_ms: null,
   updated_by: null,
 };
+
+/** Not one agent's, but that of all agents of its tenant together. */
+export const isOfAll = ({ agent_id }: Pick<AgentPolicy, 'agent_id'>): boolean => agent_id === ALL_AGENTS;
 
 /** Active, without limits. */
 export const defaultPolicy = (agentId: string): AgentPolicy => ({ ...UNSET, agent_id: agentId });

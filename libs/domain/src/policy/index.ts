@@ -1,4 +1,4 @@
-export { applyPolicyPatch, defaultPolicy } from './agent-policy.js';
+export { applyPolicyPatch, defaultPolicy, isOfAll } from './agent-policy.js';
 export { isWithinAllowedHours, nextAllowedMs } from './allowed-hours.js';
 export { costMicroUsd, estimateUsage, OUTPUT_TOKENS_ESTIMATE, usageParts } from './cost.js';
 export { DEFAULT_PRICES } from './default-prices.js';

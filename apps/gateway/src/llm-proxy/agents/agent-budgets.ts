@@ -1,12 +1,12 @@
 /**
- * Where the budgets of agents, and of all of a tenant together, stand, for those who must know it: the limiter, which refuses, and the alerts. What was spent while
- * nobody counted, before a start, before a budget was set or while the limiter's store was away, is read from the store.
+ * Where the budgets of agents, and of all of a tenant together, stand, for those who must know it: the limiter, which refuses, and
+ * the alerts. What was spent while nobody counted, before a start, before a budget was set or while the limiter's store was away, is
+ * read from the store.
  */
 import {
   type AgentScope,
   type AgentSpend,
   agentScope,
-  allAgents,
   type BudgetPeriod,
   isAllAgents,
   NO_LIMITS,
@@ -18,8 +18,7 @@ import { type Clock, HOUR_MS } from '#kernel';
 import type { AlertMonitor } from '../../alerts/alert-monitor.js';
 import type { CallLog } from '../calls/call-log.js';
 import type { LimiterLink } from '../limits/limiter.js';
-import { isOfAll } from '../limits/policy-refusal.js';
-import { allTaken, type TakenLimits } from '../limits/taken-limits.js';
+import { allTaken, limitedScope, type TakenLimits } from '../limits/taken-limits.js';
 import type { ProxyCall } from '../proxy-call.js';
 import { type AgentActivity, hasBudget } from './agent-activity.js';
 import type { AgentDirectory } from './agent-directory.js';
@@ -152,7 +151,7 @@ export class AgentBudgets {
     for (const call of this.#parts.running())
       for (const { policy, takenAtMs, nowMs, costMicroUsd } of allTaken(call)) {
         if (takenAtMs === null || !hasBudget(policy)) continue;
-        const scope = isOfAll(policy) ? allAgents(call.tenantId) : call.scope;
+        const scope = limitedScope(call, policy);
         const hours = byAgent.get(scope) ?? [];
         hours.push({
           policy,

@@ -1,6 +1,6 @@
 /**
- * What operators have set for each agent, and for all of a tenant together (`allAgents`): policy and kill switch. In memory, because every call asks;
- * a change is durable before it is in force, except that the kill switch takes effect first and is written after.
+ * What operators have set for each agent, its policy and its kill switch, and for all of a tenant together (`allAgents`). In memory,
+ * because every call asks; a change is durable before it is in force, except that the kill switch takes effect first and is written after.
  * Changes of one agent are made one after another. The kill switch alone does not wait for its turn: a change that is
  * being written while it fires finds, once written, that the agent was stopped meanwhile, and leaves it so.
  */

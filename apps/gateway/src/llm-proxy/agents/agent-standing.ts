@@ -4,10 +4,10 @@
  * a call that is at its upstream.
  */
 import { type AgentPolicy, type AgentPrincipal, KILL_SWITCH_ACTOR, type PolicyBar } from '#contracts';
-import { isWithinAllowedHours, nextAllowedMs } from '#domain/policy';
+import { isOfAll, isWithinAllowedHours, nextAllowedMs } from '#domain/policy';
 import type { Clock } from '#kernel';
 import { utcMinute } from '../limits/limit-refusals.js';
-import { isOfAll, policyRefusal } from '../limits/policy-refusal.js';
+import { policyRefusal } from '../limits/policy-refusal.js';
 import type { ProxyCall, Verdict } from '../proxy-call.js';
 import { refused } from '../refusals.js';
 import type { AgentDirectory } from './agent-directory.js';

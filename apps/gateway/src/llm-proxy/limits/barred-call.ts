@@ -1,9 +1,9 @@
 /** What its agent's policy, or that of all agents, does not let it ask for at all, however little it has used. */
 import type { AgentPolicy } from '#contracts';
 import { namedModels, plainModel } from '#domain/llm-dialects';
-import { standForModel } from '#domain/policy';
+import { isOfAll, standForModel } from '#domain/policy';
 import type { ProxyCall, Verdict } from '../proxy-call.js';
-import { isOfAll, policyRefusal } from './policy-refusal.js';
+import { policyRefusal } from './policy-refusal.js';
 
 /** Of the allowed ones, as a refusal names them. */
 const TOLD_COUNT_MAX = 10;

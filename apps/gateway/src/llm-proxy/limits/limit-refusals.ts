@@ -1,9 +1,9 @@
 /** What a call is told that a limit of a policy, or a cap of its session, does not let through. */
 import type { AgentPolicy, WindowState } from '#contracts';
-import type { LimitName, SessionCap } from '#domain/policy';
+import { isOfAll, type LimitName, type SessionCap } from '#domain/policy';
 import { MINUTE_MS } from '#kernel';
 import type { Verdict } from '../proxy-call.js';
-import { isOfAll, policyRefusal } from './policy-refusal.js';
+import { policyRefusal } from './policy-refusal.js';
 import type { TakenLimits } from './taken-limits.js';
 
 /** What a session may cost is told in no figure, as budgets are not: an agent need not know it. */

@@ -1,14 +1,11 @@
 /** A refusal in the name of an agent's policy, or of that of all agents together. */
-import { type AgentPolicy, ALL_AGENTS, type CallDecision, type ErrorCode } from '#contracts';
+import type { CallDecision, ErrorCode } from '#contracts';
 import { slidingLifeMs } from '#domain/policy';
 import { MINUTE_MS } from '#kernel';
 import type { Verdict } from '../proxy-call.js';
 
 /** A client told to wait longer than for a minute's limit had better not wait. */
 const RETRY_WITHIN_MS = slidingLifeMs(MINUTE_MS);
-
-/** Not this agent's own policy, but that of all agents of its tenant together. */
-export const isOfAll = ({ agent_id }: Pick<AgentPolicy, 'agent_id'>): boolean => agent_id === ALL_AGENTS;
 
 /** @param retryAfterMs null: no waiting helps */
 export const policyRefusal = (

@@ -1,4 +1,5 @@
-import type { AgentPolicy, SessionKey } from '#contracts';
+import { type AgentPolicy, type AgentScope, allAgents, type SessionKey } from '#contracts';
+import { isOfAll } from '#domain/policy';
 
 /**
  * What was taken for a call before it was sent: enough to name the same windows again when they are corrected. The windows
@@ -32,3 +33,9 @@ export const allTaken = ({ taken, takenTogether }: TakenFor): readonly TakenLimi
   taken === null && !takenTogether
     ? NOTHING
     : [taken, takenTogether].filter((one): one is TakenLimits => Boolean(one));
+
+/** Whose windows and budgets a policy's are, of those that a call takes from. */
+export const limitedScope = (
+  { scope, tenantId }: { scope: AgentScope; tenantId: string },
+  policy: AgentPolicy,
+): AgentScope => (isOfAll(policy) ? allAgents(tenantId) : scope);

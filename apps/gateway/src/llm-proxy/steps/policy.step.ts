@@ -7,7 +7,6 @@
 import {
   type AgentPolicy,
   type AgentScope,
-  allAgents,
   type BudgetPeriod,
   type DocumentChange,
   type LimitDecision,
@@ -22,6 +21,7 @@ import {
   budgetsSetSince,
   corrections,
   hasSessionCap,
+  isOfAll,
   type LimitName,
   limitWindows,
   MemoryRateLimiter,
@@ -37,9 +37,8 @@ import { barred } from '../limits/barred-call.js';
 import { costOf, noteUnpriced, standardCostOf } from '../limits/cost-of-call.js';
 import type { EarlierUse } from '../limits/earlier-use.js';
 import { capped, limited } from '../limits/limit-refusals.js';
-import { isOfAll } from '../limits/policy-refusal.js';
 import type { PriceBook } from '../limits/price-book.js';
-import { allTaken, type TakenLimits } from '../limits/taken-limits.js';
+import { allTaken, limitedScope, type TakenLimits } from '../limits/taken-limits.js';
 import { byToken, estimateOf, type Used, usedBy } from '../limits/used-by-call.js';
 import type { ProxyCall, Verdict } from '../proxy-call.js';
 import type { Step } from '../step.js';
@@ -125,6 +124,13 @@ export const policyAgainStep = ({ agents, prices }: Pick<PolicyParts, 'agents' |
 const fetchedId = ({ incoming, path }: ProxyCall): string | null =>
   fetchedAnswerId(incoming.method as string, path);
 
+/** Stored with the call's record, or not at all: one without the other would count twice, or never. */
+const withRecordOf =
+  (call: ProxyCall) =>
+  (change: DocumentChange): void => {
+    call.documents = change;
+  };
+
 /** An answer that its vendor keeps and goes on with, or may: what it takes is told to whoever fetches it. */
 function noteUnsettled({ unsettled, clock }: PolicyParts, call: ProxyCall, used: Used): void {
   const { answer, costMicroUsd, taken, takenTogether } = call;
@@ -148,9 +154,7 @@ function noteUnsettled({ unsettled, clock }: PolicyParts, call: ProxyCall, used:
     taken: left(taken),
     takenTogether: left(takenTogether),
   };
-  unsettled.note(call.scope, answer.answer_id, note, (change) => {
-    call.documents = change;
-  });
+  unsettled.note(call.scope, answer.answer_id, note, withRecordOf(call));
 }
 
 /**
@@ -160,10 +164,7 @@ function noteUnsettled({ unsettled, clock }: PolicyParts, call: ProxyCall, used:
 function settleFetched(parts: PolicyParts, call: ProxyCall, unsettled: UnsettledAnswer): void {
   const { costMicroUsd: counted } = unsettled;
   const usage = call.answer?.usage;
-  const store = (change: DocumentChange) => {
-    call.documents = change;
-  };
-  if (!usage || !parts.unsettled.remove(call.scope, fetchedId(call) as string, store)) {
+  if (!usage || !parts.unsettled.remove(call.scope, fetchedId(call) as string, withRecordOf(call))) {
     // Neither usage nor calls of it are this fetch's, but of one before it, or to come.
     call.answer = null;
     return;
@@ -241,11 +242,8 @@ function takeLimits(
 const windowsOf = (
   call: ProxyCall,
   { policy, requests = 1, tokens, costMicroUsd, nowMs }: TakenLimits & { requests?: number },
-): NamedWindow[] => limitWindows(scopeOf(call, policy), policy, { requests, tokens, costMicroUsd }, nowMs);
-
-/** Whose the policy's windows are. */
-const scopeOf = ({ scope, tenantId }: ProxyCall, policy: AgentPolicy): AgentScope =>
-  isOfAll(policy) ? allAgents(tenantId) : scope;
+): NamedWindow[] =>
+  limitWindows(limitedScope(call, policy), policy, { requests, tokens, costMicroUsd }, nowMs);
 
 interface Answer {
   windows: readonly NamedWindow[];
@@ -262,7 +260,7 @@ function apply(
   const { policy } = taken;
   // What refuses is told, else its own.
   call.answerHeaders = decision.allowed && isOfAll(policy) ? { ...headers, ...call.answerHeaders } : headers;
-  const scope = scopeOf(call, policy);
+  const scope = limitedScope(call, policy);
   if (decision.refusedBy === null) {
     taken.takenAtMs = decision.atMs;
     for (const [at, { name, amount }] of windows.entries()) {
@@ -316,7 +314,7 @@ function chargeNewBudgets({ agents, limiter, clock, onLimiterFailed }: PolicyPar
   const charge = (policy: AgentPolicy | null, before: TakenLimits | null | undefined): void => {
     if (policy === null || policy === before?.policy) return;
     const limits = budgetsSetSince(before?.policy ?? NO_LIMITS, policy);
-    const windows = limitWindows(scopeOf(call, policy), limits, NOTHING_TAKEN, startedAtMs);
+    const windows = limitWindows(limitedScope(call, policy), limits, NOTHING_TAKEN, startedAtMs);
     const changes = corrections(windows, { costMicroUsd }, startedAtMs);
     if (changes.length > 0) limiter.correct(changes, clock.nowMs()).catch(onLimiterFailed);
   };
