@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { buildDecisionLog } from '#testing';
-import { type RunningGateway, type StartOptions, startGateway } from './start-gateway.js';
+import { makeDataDir, type RunningGateway, type StartOptions, startGateway } from './start-gateway.js';
 
 const PAGE_BYTES = 4_096;
 
@@ -151,6 +151,19 @@ describe('a place to listen at that cannot be had is named by its setting', () =
       `PORT="${port}" cannot be used: another program listens at 127.0.0.1 there; end it, or choose another port.`,
     );
     other.close();
+  });
+
+  test('a first start that has none makes no credentials, which nobody would see', async () => {
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const { port } = other.address() as { port: number };
+    const dataDir = makeDataDir();
+    const env = { OBSERVATORY_AGENT_KEY: '', OBSERVATORY_OPERATOR_TOKEN: '' };
+    await refusal({ dataDir, env: { ...env, PORT: String(port) } });
+    other.close();
+    const gateway = await startGateway({ dataDir, env });
+    await expect.poll(() => gateway.output()).toContain('/login#token=');
+    await gateway.stop();
   });
 
   test.each(['192.0.2.9', 'no.such.host.invalid'])('the address %s, which is not ours', async (HOST) => {

@@ -2,6 +2,8 @@
  * The running gateway: builds the Nest application, adds what goes around Nest (ingest route, sockets, the
  * dashboard's files), brings back what the store knows, listens, and drains in order.
  */
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply } from 'fastify';
@@ -72,6 +74,11 @@ export interface Gateway {
 /** @throws what the store or the port says against starting; everything opened by then is closed */
 export async function startGateway(settings: StartSettings, logger: Logger): Promise<Gateway> {
   const { config } = settings;
+  const place = { port: config.port, host: config.host };
+  // A first start shows the credentials that it makes once it listens: where it cannot, it is to make none.
+  await tryToListen(place).catch((error: unknown) => {
+    throw cannotListen(error, config, LISTEN_SETTINGS);
+  });
   const sendError = createSendError({ logger, ids: randomIds });
   const rawRoutes: RawRoute[] = [];
   const adapter = new FastifyAdapter({
@@ -98,8 +105,7 @@ export async function startGateway(settings: StartSettings, logger: Logger): Pro
   const store = app.get<DecisionStore>(STORE);
   try {
     const parts = await assemble(app, settings, logger, rawRoutes);
-    const { port, host } = config;
-    await app.listen({ port, host, backlog: BACKLOG_MAX }).catch((error: unknown) => {
+    await app.listen({ ...place, backlog: BACKLOG_MAX }).catch((error: unknown) => {
       throw cannotListen(error, config, LISTEN_SETTINGS);
     });
     app.get(Descriptors).watch(app.getHttpServer());
@@ -119,6 +125,14 @@ export async function startGateway(settings: StartSettings, logger: Logger): Pro
       }
     },
   };
+}
+
+/** Rejects as `listen` does. */
+async function tryToListen(place: { port: number; host: string }): Promise<void> {
+  const server = createServer().listen(place);
+  await once(server, 'listening');
+  server.close();
+  await once(server, 'close');
 }
 
 interface Parts {
