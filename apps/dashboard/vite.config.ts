@@ -1,5 +1,5 @@
 /** Builds the dashboard into dist/dashboard, where the gateway serves it; in development proxies to the gateway. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
@@ -32,9 +32,28 @@ const gzipped: Plugin = {
   },
 };
 
+const LICENCES = 'licenses.txt';
+
+/** Vite names the packages whose scripts are in the dashboard; these come in by its style sheets. */
+const STYLED_BY = ['@fontsource-variable/inter', '@fontsource-variable/jetbrains-mono', 'tailwindcss'];
+
+const licencesOfStyles: Plugin = {
+  name: 'licences-of-styles',
+  apply: 'build',
+  writeBundle({ dir = '' }) {
+    for (const name of STYLED_BY) {
+      const [manifest, text] = ['package.json', 'LICENSE'].map((file) =>
+        readFileSync(new URL(`../../node_modules/${name}/${file}`, import.meta.url), 'utf8'),
+      ) as [string, string];
+      const { version, license } = JSON.parse(manifest);
+      appendFileSync(join(dir, LICENCES), `\n## ${name} - ${version} (${license})\n\n${text}`);
+    }
+  },
+};
+
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
-  plugins: [react(), tailwindcss(), gzipped],
+  plugins: [react(), tailwindcss(), gzipped, licencesOfStyles],
   resolve: {
     conditions: ['source', ...defaultClientConditions],
     alias: [{ find: /^zod$/, replacement: fileURLToPath(new URL('./src/zod-left-out.ts', import.meta.url)) }],
@@ -42,6 +61,7 @@ export default defineConfig({
   build: {
     outDir: fileURLToPath(new URL('../../dist/dashboard', import.meta.url)),
     emptyOutDir: true,
+    license: { fileName: LICENCES },
     target: 'es2023',
     chunkSizeWarningLimit: 700,
     /** The content security policy allows no data: fonts. */

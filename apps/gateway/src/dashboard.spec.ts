@@ -3,17 +3,18 @@ import { join } from 'node:path';
 import fastify, { type FastifyInstance } from 'fastify';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { temporaryFolder } from '#testing/temporary-folder';
-import { serveDashboard } from './dashboard.js';
+import { pageUrl, serveDashboard } from './dashboard.js';
 
 let home: string;
 let dir: string;
 let server: FastifyInstance;
 
-/** As a build leaves it: a page, and a style sheet whose name tells its content. */
+/** As a build leaves it: a page, a script beside it, and a style sheet whose name tells its content. */
 function build(hash: string): void {
   rmSync(dir, { recursive: true, force: true });
   mkdirSync(join(dir, 'assets'), { recursive: true });
   writeFileSync(join(dir, 'index.html'), `<link rel="stylesheet" href="/assets/index-${hash}.css">`);
+  writeFileSync(join(dir, 'theme.js'), '// before the page');
   writeFileSync(join(dir, 'assets', `index-${hash}.css`), `/* ${hash} */`);
 }
 
@@ -38,9 +39,19 @@ it('is served as it was built anew meanwhile: the page, and the style sheet that
   expect((await get('/assets/index-first.css')).statusCode).toBe(404);
 });
 
-it('has its page asked for again each time, and gives nothing beside its own files', async () => {
-  expect((await get('/')).headers['cache-control']).toBe('no-cache');
+it('has its page asked for again each time, and what else keeps its name from build to build', async () => {
+  for (const path of ['/', '/index.html', '/theme.js'])
+    expect([path, (await get(path)).headers['cache-control']]).toEqual([path, 'no-cache']);
+});
+
+it('gives nothing beside its own files', async () => {
   writeFileSync(join(home, 'beside.css'), 'not ours');
   for (const path of ['/assets/', '/assets/../../beside.css', '/assets/%2e%2e/%2e%2e/beside.css'])
     expect([path, (await get(path)).statusCode]).toEqual([path, 404]);
+});
+
+it('gives its page for every address of the app, and the licences as the text that they are', () => {
+  const asked = (url: string) => pageUrl({ method: 'GET', url, headers: { accept: 'text/html' } });
+  expect(asked('/agents/notes.txt')).toBe('/index.html');
+  expect(asked('/licenses.txt')).toBe('/licenses.txt');
 });

@@ -1,4 +1,4 @@
-/** Serves the built dashboard: hashed assets for a year, index.html for every page of the app. */
+/** Serves the built dashboard: assets, whose names tell their content, for a year, and index.html for every page of the app. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,27 +9,24 @@ const DASHBOARD_DIR = fileURLToPath(new URL('.', import.meta.resolve('#built/das
 
 /** Paths that belong to programs: a miss there is a 404 and not a page. */
 const PROGRAM_PATHS =
-  /^\/(v1|proxy|agents\/[^/]+\/proxy|socket\.io|healthz|readyz|metrics|docs|assets)(\/|$|\?)/;
-
-const KEPT_FOR_A_YEAR = { maxAge: '1y', immutable: true } as const;
+  /^\/(v1|proxy|agents\/[^/]+\/proxy|socket\.io|healthz|readyz|metrics|docs|assets|licenses\.txt)(\/|$|\?)/;
 
 /** Nothing where the dashboard has not been built (development: Vite serves it). */
 export async function serveDashboard(fastify: FastifyInstance, dir = DASHBOARD_DIR): Promise<void> {
   if (!existsSync(dir)) return;
   await fastify.register(fastifyStatic, {
-    ...KEPT_FOR_A_YEAR,
     root: dir,
     wildcard: false,
     globIgnore: ['assets/**'],
     index: 'index.html',
-    setHeaders: (response, path) => {
-      if (path.endsWith('.html')) response.header('cache-control', 'no-cache');
-    },
+    cacheControl: false,
+    setHeaders: (response) => response.header('cache-control', 'no-cache'),
   });
   // Looked for when they are asked for: a dashboard built anew under a running gateway names others.
   await fastify.register(fastifyStatic, {
-    ...KEPT_FOR_A_YEAR,
     root: join(dir, 'assets'),
+    maxAge: '1y',
+    immutable: true,
     prefix: '/assets/',
     preCompressed: true,
     decorateReply: false,

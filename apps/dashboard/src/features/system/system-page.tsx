@@ -129,6 +129,12 @@ function Parts({ view, asOfMs }: PartsProps) {
               It has run for <span className="nums font-medium text-fg">{uptimeText(view.uptime_s)}</span>.
               All counts on this page begin with its start.
             </p>
+            <a
+              href="/licenses.txt"
+              className="mt-2 block w-fit text-muted text-xs underline underline-offset-2"
+            >
+              Licences of what this dashboard is made of
+            </a>
           </Panel>
         </div>
       </div>
