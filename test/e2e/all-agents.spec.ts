@@ -44,11 +44,30 @@ test('a budget of all is set on their page, and stands above the list with what 
   for (const text of ['Caps of a session', 'Semantic loop'])
     expect(await page.getByText(text).count()).toBe(0);
   await page.getByText('Policy saved').waitFor({ state: 'hidden' });
+  const spenders = page.getByRole('region', { name: 'Who spent most, last 24 hours' });
+  for (const agent of ['first', 'second']) await spenders.getByRole('link', { name: agent }).waitFor();
   await checkEveryLook(page, 'all-agents-page');
   await page.getByRole('link', { name: 'Back to agents' }).click();
   await strip.getByText('/ $5.00').waitFor();
   await strip.getByRole('link', { name: 'Limits', exact: true }).waitFor();
   await checkEveryLook(page, 'all-agents-strip');
+});
+
+test('a viewer finds the limits of all, and that they can only look at them', async () => {
+  const asked = { name: 'night shift', role: 'viewer' };
+  const { secret } = (await gateway.operator('POST', '/v1/operators', asked)).body;
+  upstream.script(always(openaiChat, { text: 'Yes.' }));
+  await ask('first');
+  await gateway.operator('PATCH', '/v1/all-agents/policy', { budget_day_usd: null });
+  const page = await openAs(browser, { ...gateway, operatorToken: secret }, 'vera', '/agents');
+  await page.getByTestId('all-agents').getByRole('link', { name: 'Limits', exact: true }).click();
+  await page.getByText('You can look, not change.').waitFor();
+  const shade = (name: string) =>
+    page
+      .getByLabel(name)
+      .evaluate((field: any) => field.ownerDocument.defaultView.getComputedStyle(field).backgroundColor);
+  expect(await shade('Allowed models')).toBe(await shade('Per day'));
+  await checkEveryLook(page, 'all-agents-as-viewer');
 });
 
 test('who stops all is seen by every operator at once, whatever page they are on, until somebody lets them run', async () => {

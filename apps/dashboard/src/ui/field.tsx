@@ -3,7 +3,7 @@ import { type ComponentProps, cloneElement, type ReactElement, type ReactNode, u
 import { cx } from './cx';
 
 const controlClass =
-  'w-full min-w-0 rounded-md border border-line-strong bg-surface px-2.5 text-fg placeholder:text-faint aria-[invalid=true]:border-danger-solid';
+  'w-full min-w-0 rounded-md border border-line-strong bg-surface px-2.5 text-fg placeholder:text-faint read-only:bg-sunken read-only:text-muted aria-[invalid=true]:border-danger-solid';
 
 export function Input({ className, ...rest }: ComponentProps<'input'>) {
   return <input {...rest} className={cx(controlClass, 'h-8 max-md:h-10 max-md:text-lg', className)} />;

@@ -7,16 +7,10 @@ interface UnitInputProps extends ComponentProps<'input'> {
   unit: string;
 }
 
-export function UnitInput({ unit, className, readOnly, ...rest }: UnitInputProps) {
+export function UnitInput({ unit, className, ...rest }: UnitInputProps) {
   return (
     <span className="relative block">
-      <Input
-        inputMode="decimal"
-        autoComplete="off"
-        {...rest}
-        readOnly={readOnly}
-        className={cx('nums pr-12', readOnly && '!bg-sunken !text-muted', className)}
-      />
+      <Input inputMode="decimal" autoComplete="off" {...rest} className={cx('nums pr-12', className)} />
       <span
         aria-hidden="true"
         className="pointer-events-none absolute top-1/2 right-2.5 -translate-y-1/2 text-muted text-xs"

@@ -12,6 +12,7 @@ import { AllStoppedBy } from './all-stopped-by';
 import { StopAllButton } from './deactivate-button';
 import { PolicyOfAllPanel } from './policy-panel';
 import { LetAllRunButton } from './reactivate-button';
+import { TopSpenders } from './top-spenders';
 
 export function AllAgentsPage() {
   const { data, refusal } = useTopic('gateway:all_agents');
@@ -59,15 +60,18 @@ function AllAgents({ view }: { view: AllAgentsView }) {
           agent gets more of them by another name.
         </p>
       </header>
-      <div className="flex max-w-3xl flex-col gap-3 p-3">
-        <Panel title="Spend" actions={<TextLink to="/spend">By agent, model and day</TextLink>}>
-          <div className="grid grid-cols-3 gap-4">
-            {BUDGET_SPANS.map((span) => (
-              <SpendBar key={span} agent={view} span={span} withName />
-            ))}
-          </div>
-        </Panel>
-        <PolicyOfAllPanel policy={policy} />
+      <div className="grid max-w-6xl grid-cols-[minmax(0,2fr)_minmax(16rem,1fr)] items-start gap-3 p-3 max-lg:grid-cols-1">
+        <div className="flex min-w-0 flex-col gap-3">
+          <Panel title="Spend" actions={<TextLink to="/spend">By agent, model and day</TextLink>}>
+            <div className="grid grid-cols-3 gap-4">
+              {BUDGET_SPANS.map((span) => (
+                <SpendBar key={span} agent={view} span={span} withName />
+              ))}
+            </div>
+          </Panel>
+          <PolicyOfAllPanel policy={policy} />
+        </div>
+        <TopSpenders />
       </div>
     </div>
   );

@@ -1,6 +1,7 @@
 /** All agents taken together, above the list of each: what they spend, what limits them as one, and the stop of all. */
 import { Ban } from 'lucide-react';
 import type { AllAgentsView } from '#contracts';
+import { useDenial } from '../../api';
 import { TextLink } from '../../app/text-link';
 import { cx } from '../../ui';
 import { BUDGET_SPANS, SpendBar } from './agent-meters';
@@ -12,6 +13,7 @@ import { LetAllRunButton } from './reactivate-button';
 export function AllAgentsStrip({ view }: { view: AllAgentsView }) {
   const { policy } = view;
   const summary = policySummary(policy);
+  const mayOnlyLook = useDenial('configure') !== null;
   return (
     <section
       aria-label="All agents together"
@@ -42,7 +44,9 @@ export function AllAgentsStrip({ view }: { view: AllAgentsView }) {
               {summary}
             </span>
           )}
-          <TextLink to="/all-agents">{hasLimits(view, summary) ? 'Limits' : 'Set limits for all'}</TextLink>
+          <TextLink to="/all-agents">
+            {mayOnlyLook || hasLimits(view, summary) ? 'Limits' : 'Set limits for all'}
+          </TextLink>
         </p>
       </div>
       <div className="flex gap-5 max-md:order-last max-md:basis-full">

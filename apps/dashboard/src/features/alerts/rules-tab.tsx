@@ -134,7 +134,7 @@ function Firing({ rule }: { rule: AlertRule }) {
       {firing_count === 1 ? (
         <FiringLink type={rule.type} agentId={first.agent_id} className="block truncate" />
       ) : (
-        plural(firing_count, 'agent')
+        firingFor(first.agent_id === null, firing_count)
       )}
       <span className="-ml-1">
         , <RelativeTime atMs={firing_since_ms} short />
@@ -142,6 +142,10 @@ function Firing({ rule }: { rule: AlertRule }) {
     </Badge>
   );
 }
+
+/** @param hasAllTogether one of the `count` is all agents together */
+const firingFor = (hasAllTogether: boolean, count: number): string =>
+  hasAllTogether ? `all together and ${plural(count - 1, 'agent')}` : plural(count, 'agent');
 
 interface FiringLinkProps extends Pick<AlertRule, 'type'> {
   /** Null: all of them together. */

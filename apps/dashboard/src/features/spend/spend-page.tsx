@@ -1,11 +1,8 @@
 /** What agents cost: over time, and by agent, model and day. Calls without a price are counted, never priced at zero. */
-import { matchQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { CircleDollarSign, TriangleAlert } from 'lucide-react';
 import { Suspense, useMemo } from 'react';
-import type { SpendGroup, SpendLine } from '#contracts';
 import { MINUTE_MS } from '#kernel/duration';
-import { api } from '../../api';
 import { lazyPart } from '../../app/lazy-part';
 import { TextLink } from '../../app/text-link';
 import { useChangeSearch } from '../../app/use-change-search';
@@ -26,14 +23,14 @@ import {
 } from '../../ui';
 import { Segmented } from '../../ui/segmented';
 import { RangePicker } from './range-picker';
-import { type Span, seriesOf, spanOf, totalsOf } from './spend-range';
+import { seriesOf, spanOf, totalsOf } from './spend-range';
 import type { SpendSearch, SpendTable as SpendTableBy } from './spend-search';
 import { SpendTable } from './spend-table';
+import { useSpend } from './use-spend';
 
 const SpendChart = lazyPart(() => import('./spend-chart'), 'SpendChart');
 
 const route = getRouteApi('/shell/spend');
-const REFRESH_MS = 15_000;
 const TABLES: readonly { value: SpendTableBy; label: string }[] = [
   { value: 'agent', label: 'By agent' },
   { value: 'model', label: 'By model' },
@@ -108,29 +105,6 @@ export function SpendPage() {
       </div>
     </div>
   );
-}
-
-function useSpend(group: SpendGroup, span: Span, { range, from, to, agent, model }: SpendSearch) {
-  const { from_ms, to_ms } = span;
-  const asked = ['spend', group, range ?? null, from ?? null, to ?? null, agent ?? null, model ?? null];
-  return useQuery({
-    queryKey: [...asked, from_ms, to_ms],
-    queryFn: async () =>
-      (
-        await api.get<{ items: SpendLine[] }>('/v1/spend', {
-          group,
-          from_ms,
-          to_ms,
-          agent_id: agent,
-          model,
-        })
-      ).items,
-    refetchInterval: REFRESH_MS,
-    staleTime: 0,
-    // As time goes on, the last answer stands until the next; that to another question never does.
-    placeholderData: (lines, before) =>
-      before && matchQuery({ queryKey: asked }, before) ? lines : undefined,
-  });
 }
 
 function Totals({ totals }: { totals: ReturnType<typeof totalsOf> | null }) {

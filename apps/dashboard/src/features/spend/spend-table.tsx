@@ -87,7 +87,7 @@ export function SpendTable({ by, lines, totals, onFilter }: SpendTableProps) {
   );
 }
 
-function LineCost({ line }: { line: SpendLine }) {
+export function LineCost({ line }: { line: SpendLine }) {
   const hasUnknown = line.unpriced_call_count > 0;
   return (
     <span className={cx('whitespace-nowrap', hasUnknown && 'text-warning')}>
