@@ -29,6 +29,8 @@ beforeAll(async () => {
       OBSERVATORY_UPSTREAM_OPENAI_KEY: VENDOR_KEY,
       OBSERVATORY_UPSTREAM_ANTHROPIC_URL: origin,
       OBSERVATORY_UPSTREAM_ANTHROPIC_KEY: VENDOR_KEY,
+      OBSERVATORY_UPSTREAM_GEMINI_URL: origin,
+      OBSERVATORY_UPSTREAM_GEMINI_KEY: VENDOR_KEY,
     },
   });
 });
@@ -198,6 +200,23 @@ describe('an answer', () => {
   ])('keeps its reason phrase, of what a status line may hold: %s', async (said, told) => {
     const text = await exchange(GET, `HTTP/1.1 ${said}\r\ncontent-length: 2\r\n\r\n{}`);
     expect(text.split('\r\n', 1)).toEqual([`HTTP/1.1 ${told}`]);
+  });
+
+  test.each([
+    ['Content-Type: text/event-stream', ['no']],
+    ['Content-Type: text/event-stream\r\nX-Accel-Buffering: yes', ['yes']],
+    ['Content-Type: application/json', []],
+  ])('that is a stream no reverse proxy collects, unless the vendor says so: %s', async (headers, told) => {
+    const text = await exchange(GET, `HTTP/1.1 200 OK\r\n${headers}\r\ncontent-length: 2\r\n\r\n{}`);
+    expect([...text.matchAll(/^x-accel-buffering: (.*)$/gim)].map(([, value]) => value)).toEqual(told);
+  });
+
+  test('that is a stream of no events is not collected either', async () => {
+    const text = await exchange(
+      'POST /proxy/gemini/v1beta/models/gemini-2.5-flash:streamGenerateContent\r\ncontent-length: 15\r\n\r\n{"contents":[]}',
+      'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n[]',
+    );
+    expect(text).toMatch(/^x-accel-buffering: no$/m);
   });
 
   test('goes by what is said ahead of it', async () => {

@@ -79,6 +79,9 @@ function send(
   atTurnEnd(() => endOnceRead(incoming, outgoing, body));
 }
 
+/** A reverse proxy hands a stream on as it comes: nginx collects what it is not told not to. */
+export const UNBUFFERED: readonly string[] = ['x-accel-buffering', 'no'];
+
 const FIXED_HEADERS: readonly string[] = Object.entries(PROXY_HEADERS).flat();
 
 /**

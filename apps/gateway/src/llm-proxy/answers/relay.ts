@@ -16,7 +16,7 @@ import { ErrorReader } from './error-reader.js';
 import { encodingsOf, headerOf, isEventStream, responseHeaders } from './forwarded-headers.js';
 import { KeyMask, maskKey, maskKeyInHeaders } from './key-mask.js';
 import { BatchAnswer, nameOwnAddresses, type OwnOrigin, redirectRefused } from './own-addresses.js';
-import { ownHeaders } from './own-reply.js';
+import { ownHeaders, UNBUFFERED } from './own-reply.js';
 import { PackedError } from './packed-error.js';
 import { readerOf } from './reader-of-answer.js';
 import { misfitOf, redirected, unreachable, unreadable } from './upstream-words.js';
@@ -234,6 +234,8 @@ export class Relay implements UpstreamSink {
     maskKeyInHeaders(kept, call.upstream.apiKey);
     nameOwnAddresses(call, kept, this.#parts.ownOrigin);
     kept.push(...ownHeaders(call));
+    const isStream = call.summary?.stream === true || isEventStream(headers);
+    if (isStream && headerOf(headers, UNBUFFERED[0] as string) === undefined) kept.push(...UNBUFFERED);
     return kept;
   }
 

@@ -14,7 +14,7 @@ import { type AgentControl, type HeldCall, ObservatoryError, type SessionKey } f
 import { Interrupt } from '#kernel';
 import type { ControlDesk } from '../../hitl/control-desk.js';
 import type { AgentStanding } from '../agents/agent-standing.js';
-import { ownHeaders } from '../answers/own-reply.js';
+import { ownHeaders, UNBUFFERED } from '../answers/own-reply.js';
 import type { HeldCalls } from '../calls/held-calls.js';
 import type { WaitingCalls } from '../calls/waiting-calls.js';
 import type { ProxyCall, Verdict } from '../proxy-call.js';
@@ -162,7 +162,7 @@ function beginStream(call: ProxyCall, comment: string): void {
       ...ownHeaders(call, call.answerHeaders, false),
       ...['content-type', 'text/event-stream; charset=utf-8'],
       ...['cache-control', 'no-cache'],
-      ...['x-accel-buffering', 'no'],
+      ...UNBUFFERED,
     ]);
   call.outgoing.write(comment);
 }
