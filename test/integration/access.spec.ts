@@ -2,6 +2,8 @@
  * Who may call what, route by route, as the documentation's table has it: a route that is added is driven here without another
  * word.
  */
+import { once } from 'node:events';
+import { get } from 'node:http';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { mayRole, PERMISSIONS, type Permission, ROLES, type Role } from '#contracts';
 import { ROUTES } from '../../apps/gateway/src/openapi/routes.js';
@@ -123,5 +125,31 @@ describe('an agent key', () => {
     const { status } = await send(route, { authorization: `Bearer ${AGENT_KEY}` });
     if (isForAgents) expect([401, 403]).not.toContain(status);
     else expect([401, 403]).toContain(status);
+  });
+});
+
+describe('the metrics', () => {
+  const statusFor = async (headers: Headers): Promise<number | undefined> => {
+    const [response] = await once(get(`${gateway.url}/metrics`, { headers }), 'response');
+    return response.resume().statusCode;
+  };
+
+  it('are open to this machine by its address or its own name, not where a page has had another name lead to it', async () => {
+    const { port } = new URL(gateway.url);
+    for (const host of ['127.0.0.1', '[::1]', 'localhost', 'build-box', 'app.localhost'])
+      expect(await statusFor({ host: `${host}:${port}` }), host).toBe(200);
+    for (const host of ['evil.example', '127.0.0.1.evil.example', 'evil.example.', 'localhost.evil.example'])
+      expect(await statusFor({ host: `${host}:${port}` }), host).toBe(401);
+  });
+
+  it.each([
+    ['x-forwarded-for', '203.0.113.9'],
+    ['x-forwarded-proto', 'https'],
+    ['x-forwarded-host', 'ops.example.org'],
+    ['forwarded', 'for=203.0.113.9'],
+    ['x-real-ip', '203.0.113.9'],
+    ['via', '1.1 proxy'],
+  ])('are open to no caller of a proxy that tells of it by %s', async (name, value) => {
+    expect(await statusFor({ [name]: value })).toBe(401);
   });
 });

@@ -1,6 +1,4 @@
 /** Behind a reverse proxy that is trusted: what it says itself is believed, and nothing that a caller wrote ahead of it. */
-import { once } from 'node:events';
-import { get } from 'node:http';
 import { io } from 'socket.io-client';
 import { expect, it } from 'vitest';
 import { OPERATOR_TOKEN } from './start-gateway.js';
@@ -53,21 +51,14 @@ it('knows the page by the host that the proxy was called by, in requests and on 
   expect((await login(FOREIGN)).status).toBe(403);
 });
 
-it('opens its metrics to no caller of the proxy, whichever header tells of it', async () => {
-  for (const [name, value] of Object.entries(PASSED_ON).filter(([header]) => header !== 'origin'))
-    expect((await fetch(`${gateway.url}/metrics`, { headers: { [name]: value } })).status, name).toBe(401);
-});
-
-it('opens its metrics to this machine by its address or its own name, not where a page has had another name lead to it', async () => {
+it('opens its metrics to nobody without a token: a proxy that says nothing is not told from this machine', async () => {
   const { port } = new URL(gateway.url);
-  const statusFor = async (host: string): Promise<number | undefined> => {
-    const [response] = await once(get(`${gateway.url}/metrics`, { headers: { host } }), 'response');
-    return response.resume().statusCode;
-  };
-  for (const host of ['127.0.0.1', '[::1]', 'localhost', 'build-box', 'app.localhost'])
-    expect(await statusFor(`${host}:${port}`), host).toBe(200);
-  for (const host of ['evil.example', '127.0.0.1.evil.example', 'evil.example.', 'localhost.evil.example'])
-    expect(await statusFor(`${host}:${port}`), host).toBe(401);
+  for (const host of [`127.0.0.1:${port}`, `localhost:${port}`])
+    expect((await fetch(`http://${host}/metrics`)).status, host).toBe(401);
+  expect(
+    (await fetch(`${gateway.url}/metrics`, { headers: { authorization: `Bearer ${OPERATOR_TOKEN}` } }))
+      .status,
+  ).toBe(200);
 });
 
 it('slows down guesses by the address the proxy saw, whatever address the caller names', async () => {

@@ -10,6 +10,19 @@ export function saidByProxy(
   return (Array.isArray(value) ? value.at(-1) : value)?.split(',').at(-1)?.trim() || undefined;
 }
 
+/** Headers a reverse proxy adds: with one of them a peer speaks for somebody else. */
+const FORWARDING_HEADERS = [
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-proto',
+  'forwarded',
+  'x-real-ip',
+  'via',
+];
+
+export const isForwarded = (headers: IncomingHttpHeaders): boolean =>
+  FORWARDING_HEADERS.some((name) => headers[name] !== undefined);
+
 /** Host and port by which the caller found this gateway. @param trustProxy its proxy says so */
 export const askedHost = (headers: IncomingHttpHeaders, trustProxy: boolean): string | undefined =>
   (trustProxy ? saidByProxy(headers, 'x-forwarded-host') : undefined) ?? headers.host;

@@ -15,6 +15,7 @@ describe('the configuration', () => {
       logLevel: null,
       allowedOrigins: [],
       trustProxy: false,
+      isBehindProxy: false,
       drainTimeoutMs: 10_000,
       proxyInflightBytesMax: 512 * 1024 * 1024,
       upstreamCallsMax: 2_048,
@@ -128,6 +129,15 @@ describe('the configuration', () => {
     expect(() => read({ LOOP_EMBEDDING_REDIS_URL: 'here' })).toThrow(/^LOOP_EMBEDDING_REDIS_URL cannot/);
     read({ ...misset, LOOP_DETECTION_ENABLED: '0', LLM_CACHE_BACKEND: 'off' });
     read({ ...misset, LOOP_EMBEDDING_SIDECAR_UDS: '/run/embedding.sock' });
+  });
+
+  it.each([
+    [{}, false],
+    [{ OBSERVATORY_PUBLIC_URL: 'http://localhost:4000' }, false],
+    [{ OBSERVATORY_PUBLIC_URL: 'https://ops.example.org' }, true],
+    [{ OBSERVATORY_TRUST_PROXY: '1' }, true],
+  ])('knows of a reverse proxy by %o', (variables, isBehindProxy) => {
+    expect(read(variables).isBehindProxy).toBe(isBehindProxy);
   });
 
   it('counts the public URL among the allowed origins', () => {

@@ -33,6 +33,8 @@ export interface GatewayConfig {
   readonly allowedOrigins: readonly string[];
   /** True: a reverse proxy in front is the only one who can reach this port, and its X-Forwarded-* are true. */
   readonly trustProxy: boolean;
+  /** By what the settings say: it speaks no TLS itself. Whoever calls from this machine may then be anybody. */
+  readonly isBehindProxy: boolean;
   readonly bodyBytesMax: number;
   readonly inflatedBytesMax: number;
   readonly bodyTimeoutMs: number;
@@ -111,6 +113,7 @@ export function parseConfig(
   if (/[\s/]/.test(host))
     throw new ConfigError('HOST', host, 'give a host name or an address, such as 127.0.0.1 or 0.0.0.0.');
   const publicUrl = parsePublicUrl(variables);
+  const trustProxy = readFlag(variables, CONFIG_VARIABLES.trustProxy, false);
   const listedOrigins = parseOrigins(variables);
   const integer = (name: Variable, fallback: number, min: number, max: number) =>
     readInteger(variables, name, { fallback, min, max });
@@ -124,7 +127,8 @@ export function parseConfig(
     logLevel: readChoice(variables, names.logLevel, LOG_LEVELS),
     publicUrl,
     allowedOrigins: publicUrl === null ? listedOrigins : [...new Set([...listedOrigins, publicUrl])],
-    trustProxy: readFlag(variables, names.trustProxy, false),
+    trustProxy,
+    isBehindProxy: trustProxy || publicUrl?.startsWith('https:') === true,
     bodyBytesMax: integer(names.bodyBytesMax, LIMITS.bodyBytesMax, 1_024, 1024 * MEBIBYTE),
     inflatedBytesMax: integer(names.inflatedBytesMax, LIMITS.inflatedBytesMax, 1_024, 1024 * MEBIBYTE),
     bodyTimeoutMs: integer(names.bodyTimeoutMs, LIMITS.bodyTimeoutMs, 100, 10 * MINUTE_MS),

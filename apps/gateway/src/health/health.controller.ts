@@ -5,18 +5,10 @@ import { HEADERS, mayRole, ObservatoryError } from '#contracts';
 import { isInternetName, isLoopback } from '#domain/auth';
 import { Public } from '../auth/access.js';
 import { AUTHENTICATOR, type Authenticator } from '../auth/authenticator.js';
-import { METRICS } from '../tokens.js';
+import type { GatewayConfig } from '../config/config.js';
+import { isForwarded } from '../forwarded-host.js';
+import { CONFIG, METRICS } from '../tokens.js';
 import { READINESS, type Readiness } from './readiness.js';
-
-/** Headers a reverse proxy adds: with one of them a loopback peer speaks for somebody else. */
-const FORWARDING_HEADERS = [
-  'x-forwarded-for',
-  'x-forwarded-host',
-  'x-forwarded-proto',
-  'forwarded',
-  'x-real-ip',
-  'via',
-];
 
 /** For supervisors, load balancers and Prometheus. */
 @Controller()
@@ -25,6 +17,7 @@ export class HealthController {
     @Inject(READINESS) private readonly readiness: Readiness,
     @Inject(METRICS) private readonly metrics: Registry,
     @Inject(AUTHENTICATOR) private readonly authenticator: Authenticator,
+    @Inject(CONFIG) private readonly config: Pick<GatewayConfig, 'isBehindProxy'>,
   ) {}
 
   /** Liveness: answers as long as the event loop turns. */
@@ -47,14 +40,14 @@ export class HealthController {
     return { status: 'unavailable', reasons };
   }
 
-  /** Open to this machine itself; anybody else sends an operator token. */
+  /** Open to this machine itself, unless a proxy there speaks for others and may not say so; anybody else sends an operator token. */
   @Get('metrics')
   @Public()
   async read(
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
-    if (!isDirectLoopback(request)) this.#requireObserver(request);
+    if (this.config.isBehindProxy || !isDirectLoopback(request)) this.#requireObserver(request);
     reply.header('content-type', this.metrics.contentType).header('cache-control', 'no-store');
     return this.metrics.metrics();
   }
@@ -71,7 +64,5 @@ export class HealthController {
   }
 }
 
-function isDirectLoopback({ socket, headers }: FastifyRequest): boolean {
-  const isForwarded = FORWARDING_HEADERS.some((name) => headers[name] !== undefined);
-  return !isForwarded && isLoopback(socket.remoteAddress ?? '') && !isInternetName(headers.host);
-}
+const isDirectLoopback = ({ socket, headers }: FastifyRequest): boolean =>
+  !isForwarded(headers) && isLoopback(socket.remoteAddress ?? '') && !isInternetName(headers.host);

@@ -33,7 +33,7 @@ export const OPERATION_ROUTES: readonly Route[] = [
     tag: 'Operation',
     summary: 'Metrics for Prometheus',
     description:
-      'Open to this machine itself, asked by an address or a name without a dot; anybody else sends an operator token.',
+      'Open to this machine itself, asked by an address or a name without a dot, unless the settings name a reverse proxy; anybody else sends an operator token.',
     caller: 'loopback_or_observe',
     answers: { 200: { description: 'Prometheus text.', mediaType: 'text/plain' } },
   },
