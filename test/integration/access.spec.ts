@@ -153,3 +153,18 @@ describe('the metrics', () => {
     expect(await statusFor({ [name]: value })).toBe(401);
   });
 });
+
+it('a login through a proxy that is not trusted is told of once, with what to set', async () => {
+  const count = () => gateway.output().match(/"event":"proxy_misfit"/g)?.length ?? 0;
+  for (const headers of [{}, { 'x-forwarded-for': '203.0.113.9' }, { 'x-forwarded-for': '203.0.113.9' }]) {
+    const body = JSON.stringify({ token: OPERATOR_TOKEN, operator_id: 'ada' });
+    const answer = await fetch(`${gateway.url}/v1/auth/login`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...(headers as Headers) },
+      body,
+    });
+    expect(answer.status).toBe(200);
+  }
+  await expect.poll(count).toBe(1);
+  expect(gateway.output()).toContain('OBSERVATORY_TRUST_PROXY=1');
+});

@@ -61,6 +61,15 @@ it('opens its metrics to nobody without a token: a proxy that says nothing is no
   ).toBe(200);
 });
 
+it('says once that the proxy does not name its callers', async () => {
+  const count = () => gateway.output().match(/"event":"proxy_misfit"/g)?.length ?? 0;
+  expect((await login(PASSED_ON)).status).toBe(200);
+  expect(count()).toBe(0);
+  for (let time = 0; time < 2; time += 1) expect((await login({})).status).toBe(200);
+  await expect.poll(count).toBe(1);
+  expect(gateway.output()).toContain('X-Forwarded-For');
+});
+
 it('slows down guesses by the address the proxy saw, whatever address the caller names', async () => {
   const statuses: number[] = [];
   for (let guess = 0; guess < 11; guess += 1) {

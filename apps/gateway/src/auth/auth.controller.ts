@@ -1,5 +1,6 @@
 import { Body, Controller, Get, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
 import { z } from 'zod';
 import {
   loginBodySchema,
@@ -12,19 +13,23 @@ import {
 import { cookieValue, isOwnPage } from '#domain/auth';
 import type { GatewayConfig } from '../config/config.js';
 import { parseFields } from '../errors/field-errors.js';
-import { CONFIG } from '../tokens.js';
+import { CONFIG, LOGGER } from '../tokens.js';
 import { operatorCall } from './access.guard.js';
 import { Credential, type OperatorCredential, Principal, Public, Requires } from './access.js';
 import { describe, LOGIN_DESK, type LoginDesk, loginCookie } from './login-desk.js';
+import { proxyMisfit } from './proxy-misfit.js';
 
 export const switchTenantBodySchema = z.strictObject({ tenant_id: tenantIdSchema });
 
 /** Logins of people. Programs send their token with each request instead. */
 @Controller('v1/auth')
 export class AuthController {
+  #isMisfitSaid = false;
+
   constructor(
     @Inject(LOGIN_DESK) private readonly logins: LoginDesk,
     @Inject(CONFIG) private readonly config: GatewayConfig,
+    @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
   @Post('login')
@@ -38,6 +43,7 @@ export class AuthController {
     this.#requireOwnPage(request);
     const { cookie, me } = await this.logins.login(parseFields(loginBodySchema, body), request.ip);
     reply.header('set-cookie', loginCookie(cookie, this.#isSecure(request)));
+    this.#sayMisfit(request);
     return me;
   }
 
@@ -83,6 +89,14 @@ export class AuthController {
     if (!isOwnPage({ origin, secFetchSite, host }, this.config.allowedOrigins)) {
       throw new ObservatoryError('origin_refused');
     }
+  }
+
+  /** Of who is let in: strangers write headers as they like. */
+  #sayMisfit({ headers }: FastifyRequest): void {
+    const misfit = proxyMisfit(headers, this.config.trustProxy);
+    if (misfit === null || this.#isMisfitSaid) return;
+    this.#isMisfitSaid = true;
+    this.logger.warn({ event: 'proxy_misfit' }, misfit);
   }
 
   #isSecure(request: FastifyRequest): boolean {
