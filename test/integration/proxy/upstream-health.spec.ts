@@ -105,3 +105,19 @@ test('one that an operator removed is not told of any more', async () => {
   expect(await healthOf('local')).toBeUndefined();
   own.close();
 });
+
+test('Prometheus counts what an upstream answers and fails, though a failure is passed on as it came', async () => {
+  await gateway.operator('PUT', '/v1/upstreams/gemini', { base_url: `${upstream.origin}/v1` });
+  for (const status of [200, 400, 429, 503]) {
+    answers(status, {});
+    expect(await ask('scout', 'gemini')).toBe(status);
+  }
+  await expect
+    .poll(async () => (await fetch(`${gateway.url}/metrics`)).text())
+    .toContain(
+      [
+        'observatory_proxy_upstream_calls_total{upstream="gemini",outcome="answered"} 2',
+        'observatory_proxy_upstream_calls_total{upstream="gemini",outcome="failed"} 2',
+      ].join('\n'),
+    );
+});

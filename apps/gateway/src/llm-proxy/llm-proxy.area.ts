@@ -349,6 +349,7 @@ export class LlmProxyArea {
           budgets: this.budgets,
           clock,
           desk,
+          events: this.#events,
           spans,
           split: this.#split,
           upstreamHealth: this.#upstreamHealth,

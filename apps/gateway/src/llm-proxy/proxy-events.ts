@@ -25,6 +25,7 @@ export interface ProxyGauges {
 export class ProxyEvents {
   readonly #logger: Logger;
   readonly #calls: Counter<'upstream' | 'decision'>;
+  readonly #upstreamCalls: Counter<'upstream' | 'outcome'>;
   readonly #seconds: Histogram<'upstream'>;
   readonly #firstByte: Histogram<'upstream'>;
   readonly #tokens: Counter<'upstream' | 'direction'>;
@@ -45,6 +46,12 @@ export class ProxyEvents {
       name: `${METRIC_PREFIX}proxy_calls_total`,
       help: 'Proxied calls by what became of them.',
       labelNames: ['upstream', 'decision'],
+      registers,
+    });
+    this.#upstreamCalls = new Counter({
+      name: `${METRIC_PREFIX}proxy_upstream_calls_total`,
+      help: 'Calls that an upstream answered or failed: it did not answer, or with 401, 402, 403, 408, 429 or 5xx.',
+      labelNames: ['upstream', 'outcome'],
       registers,
     });
     this.#seconds = new Histogram({
@@ -135,6 +142,10 @@ export class ProxyEvents {
       this.#tokens.inc({ upstream, direction: 'input' }, usage.input_tokens);
       this.#tokens.inc({ upstream, direction: 'output' }, usage.output_tokens);
     }
+  }
+
+  upstreamTried(upstream: UpstreamTarget, failed: boolean): void {
+    this.#upstreamCalls.inc({ upstream: labelOf(upstream), outcome: failed ? 'failed' : 'answered' });
   }
 
   /** Sites that failed open since the start, by name. */

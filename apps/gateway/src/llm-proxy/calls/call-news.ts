@@ -10,6 +10,7 @@ import type { AgentDirectory } from '../agents/agent-directory.js';
 import type { AgentViews } from '../agents/agent-views.js';
 import { agentAlone, subjectOf } from '../agents/alert-subject.js';
 import type { SplitAgents } from '../agents/split-agents.js';
+import type { ProxyEvents } from '../proxy-events.js';
 import { isError, type RecordParts } from '../steps/record.step.js';
 import { type UpstreamHealthBoard, wasFailedByUpstream } from '../upstreams/upstream-health.js';
 import { spansOf } from './call-spans.js';
@@ -20,6 +21,7 @@ export interface CallNewsParts {
   budgets: Pick<AgentBudgets, 'note'>;
   clock: Clock;
   desk: Pick<ControlDesk, 'answerFor'>;
+  events: Pick<ProxyEvents, 'upstreamTried'>;
   /** Null: nobody collects spans. */
   spans: SpanSink | null;
   split: Pick<SplitAgents, 'noteCall'>;
@@ -30,7 +32,8 @@ export interface CallNewsParts {
 
 /** Both are on every call's path. */
 export function callNews(parts: CallNewsParts): Pick<RecordParts, 'onBegan' | 'onEnded'> {
-  const { agents, alerts, budgets, clock, desk, spans, split, upstreamHealth, views, noteCall } = parts;
+  const { agents, alerts, budgets, clock, desk, events, spans, split, upstreamHealth, views, noteCall } =
+    parts;
   return {
     onBegan: (call) => {
       split.noteCall(call.scope);
@@ -47,6 +50,7 @@ export function callNews(parts: CallNewsParts): Pick<RecordParts, 'onBegan' | 'o
         const { upstream, agent_id, status, detail } = record;
         const hasOwnKey = call.upstream.apiKey === null;
         upstreamHealth.note({ tenantId, upstream, agent_id, status, detail, failed, hasOwnKey });
+        events.upstreamTried(call.upstream, failed);
       }
       const subject = subjectOf(call);
       if (sessionKey !== null)
