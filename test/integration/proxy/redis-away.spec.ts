@@ -98,6 +98,16 @@ describe.skipIf(redisMissing !== null)('a gateway whose Redis forgets', () => {
   /** As an operator may, or an eviction. */
   const empty = () => inRedis((client) => client.flushall());
 
+  test('Prometheus is told whether Redis answers, without any call', async () => {
+    const told = async () =>
+      /^observatory_redis_connected (.*)$/m.exec(await (await fetch(`${gateway.url}/metrics`)).text())?.[1];
+    expect(await told()).toBe('1');
+    redis.freeze();
+    expect(await told()).toBe('0');
+    redis.thaw();
+    await expect.poll(told, SOON).toBe('1');
+  });
+
   test('knows what was spent, also while nobody counted', async () => {
     const agent = 'spender';
     await setBudget(agent, 2.5 * CALL_USD);

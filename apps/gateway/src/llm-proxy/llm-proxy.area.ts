@@ -34,6 +34,7 @@ import type { ControlDesk } from '../hitl/control-desk.js';
 import type { LlmCacheArea } from '../llm-cache/llm-cache.area.js';
 import type { LiveHub } from '../realtime/live-hub.js';
 import type { SemanticLoopArea } from '../semantic-loop/semantic-loop.area.js';
+import { addGauge } from '../telemetry/metrics.js';
 import { AgentActivity } from './agents/agent-activity.js';
 import { AgentBudgets } from './agents/agent-budgets.js';
 import { AgentCommands } from './agents/agent-commands.js';
@@ -135,6 +136,11 @@ export class LlmProxyArea {
       forgotten: () => this.#forgotten(),
     });
     this.#events = events;
+    const { limits } = parts;
+    if (limits.isShared)
+      addGauge(parts.metrics, 'redis_connected', 'Redis answers: 1 or 0.', async () =>
+        Number(await limits.isConnected()),
+      );
     parts.llmCache.onFailedOpen = (error) => events.failedOpen('cache', error);
     parts.semanticLoop.events.onFailedOpen = () => events.countFailOpen('semantic_loop');
     this.#windows = new KillSwitchWindows({ clock });

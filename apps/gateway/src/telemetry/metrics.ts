@@ -1,5 +1,5 @@
 /** Counters and histograms of this process. No ids in labels, no prompts. */
-import { collectDefaultMetrics, Registry } from 'prom-client';
+import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 
 export const METRIC_PREFIX = 'observatory_';
 
@@ -8,4 +8,21 @@ export function createMetrics(): Registry {
   const metrics = new Registry();
   collectDefaultMetrics({ register: metrics, prefix: METRIC_PREFIX });
   return metrics;
+}
+
+/** A number that is read when metrics are collected. @param name without the prefix */
+export function addGauge(
+  metrics: Registry,
+  name: string,
+  help: string,
+  read: () => number | Promise<number>,
+): void {
+  new Gauge({
+    name: METRIC_PREFIX + name,
+    help,
+    registers: [metrics],
+    async collect() {
+      this.set(await read());
+    },
+  });
 }
