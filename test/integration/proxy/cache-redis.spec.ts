@@ -200,6 +200,6 @@ describe.skipIf(redisMissing !== null)('two gateways on one Redis', () => {
     await Promise.all(lanes);
     // What failed meanwhile is told to Prometheus, too.
     const metrics = await (await fetch(`${gateways[0].url}/metrics`)).text();
-    expect(Number(/^observatory_cache_backend_failures (\d+)$/m.exec(metrics)?.[1])).toBeGreaterThan(0);
+    expect(Number(/^observatory_cache_backend_failures_total (\d+)$/m.exec(metrics)?.[1])).toBeGreaterThan(0);
   });
 });

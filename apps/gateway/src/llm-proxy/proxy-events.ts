@@ -1,11 +1,11 @@
 /** What happens around the proxy, each as one function: log line and metric together. No prompts, no keys, no ids in labels. */
 import type { Logger } from 'pino';
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { Counter, Histogram, type Registry } from 'prom-client';
 import { RedisFailure } from '#adapters/redis';
 import type { CallDecision, Incident, LimiterFailure } from '#contracts';
 import { LinePace, type SteadyClock } from '#kernel';
 import { VENDOR_UPSTREAMS } from '../config/upstreams.js';
-import { METRIC_PREFIX } from '../telemetry/metrics.js';
+import { addGauge, METRIC_PREFIX } from '../telemetry/metrics.js';
 import type { ProxyCall } from './proxy-call.js';
 import type { UpstreamTarget } from './upstreams/upstream-directory.js';
 
@@ -112,15 +112,7 @@ export class ProxyEvents {
         for (const [what, count] of Object.entries(gauges.forgotten())) this.inc({ what }, count);
       },
     });
-    const gauge = (name: string, help: string, read: () => number) =>
-      new Gauge({
-        name: `${METRIC_PREFIX}${name}`,
-        help,
-        registers,
-        collect() {
-          this.set(read());
-        },
-      });
+    const gauge = (name: string, help: string, read: () => number) => addGauge(metrics, name, help, read);
     gauge('proxy_held_calls', 'Calls that wait for an operator now.', gauges.held);
     gauge('kill_switch_windows', 'Windows of the kill switch in memory.', gauges.windows);
     gauge('split_agents', 'Agents whose calls reach another gateway on the same Redis, too.', gauges.split);

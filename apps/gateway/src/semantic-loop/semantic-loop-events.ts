@@ -1,9 +1,9 @@
 /** What happens around semantic loops, each as one function: log line and metric together. No prompts, no ids in labels. */
 import type { Logger } from 'pino';
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { Counter, Histogram, type Registry } from 'prom-client';
 import type { SemanticLoopEvent, SystemView } from '#contracts';
 import { LinePace, MINUTE_MS, type SteadyClock } from '#kernel';
-import { METRIC_PREFIX } from '../telemetry/metrics.js';
+import { addCounter, addGauge, METRIC_PREFIX } from '../telemetry/metrics.js';
 import { RecentLatencies } from '../telemetry/recent-latencies.js';
 
 /** `vetoed`: near enough, but a number, a name or the like differs. `unfit`: nothing a model could compare. */
@@ -83,27 +83,30 @@ export class SemanticLoopEvents {
       labelNames: ['action'],
       registers,
     });
-    const gauge = (name: string, help: string, read: () => number) =>
-      new Gauge({
-        name: METRIC_PREFIX + name,
-        help,
-        registers,
-        collect() {
-          this.set(read());
-        },
-      });
-    gauge('semantic_loop_sessions', 'Sessions with a semantic loop in memory.', gauges.ladderSessions);
-    gauge('semantic_loop_sessions_evicted', 'Of those, forgotten for want of room.', gauges.ladderEvicted);
-    gauge(
-      'semantic_loop_alerts_evicted',
+    addGauge(
+      metrics,
+      'semantic_loop_sessions',
+      'Sessions with a semantic loop in memory.',
+      gauges.ladderSessions,
+    );
+    addCounter(
+      metrics,
+      'semantic_loop_sessions_evicted_total',
+      'Of those, forgotten for want of room.',
+      gauges.ladderEvicted,
+    );
+    addCounter(
+      metrics,
+      'semantic_loop_alerts_evicted_total',
       'Open alerts of semantic loops, forgotten for want of room.',
       gauges.alertsEvicted,
     );
-    gauge('embedding_sidecar_ready', 'The embedding sidecar answers: 1 or 0.', () =>
-      gauges.isSidecarReady() ? 1 : 0,
+    addGauge(metrics, 'embedding_sidecar_ready', 'The embedding sidecar answers: 1 or 0.', () =>
+      Number(gauges.isSidecarReady()),
     );
-    gauge(
-      'embedding_sidecar_restarts',
+    addCounter(
+      metrics,
+      'embedding_sidecar_restarts_total',
       'Times this gateway started its sidecar again.',
       gauges.sidecarRestarts,
     );

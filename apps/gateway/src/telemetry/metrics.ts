@@ -1,5 +1,5 @@
 /** Counters and histograms of this process. No ids in labels, no prompts. */
-import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 
 export const METRIC_PREFIX = 'observatory_';
 
@@ -23,6 +23,19 @@ export function addGauge(
     registers: [metrics],
     async collect() {
       this.set(await read());
+    },
+  });
+}
+
+/** The same for a count since the start that is kept elsewhere. */
+export function addCounter(metrics: Registry, name: string, help: string, read: () => number): void {
+  new Counter({
+    name: METRIC_PREFIX + name,
+    help,
+    registers: [metrics],
+    collect() {
+      this.reset();
+      this.inc(read());
     },
   });
 }
