@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { AlertDelivery, AlertNotice } from '#contracts';
 import { LinePace, type SteadyClock } from '#kernel';
-import { METRIC_PREFIX } from '../telemetry/metrics.js';
+import { beginAtZero, METRIC_PREFIX } from '../telemetry/metrics.js';
 
 type StoreWrite = 'delivery' | 'firing' | 'incidents';
 
@@ -40,6 +40,7 @@ export class AlertTelemetry {
       labelNames: ['state'],
       registers,
     });
+    beginAtZero(this.#finished, 'state', ['delivered', 'dead']);
     this.#circuits = new Counter({
       name: `${METRIC_PREFIX}alert_circuits_opened_total`,
       help: 'Channels that were given a rest: after failures in a row, or because the receiver asked for one.',

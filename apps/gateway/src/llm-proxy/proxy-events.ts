@@ -5,7 +5,7 @@ import { RedisFailure } from '#adapters/redis';
 import type { CallDecision, Incident, LimiterFailure } from '#contracts';
 import { LinePace, type SteadyClock } from '#kernel';
 import { VENDOR_UPSTREAMS } from '../config/upstreams.js';
-import { addGauge, METRIC_PREFIX } from '../telemetry/metrics.js';
+import { addGauge, beginAtZero, METRIC_PREFIX } from '../telemetry/metrics.js';
 import type { ProxyCall } from './proxy-call.js';
 import type { UpstreamTarget } from './upstreams/upstream-directory.js';
 
@@ -80,6 +80,7 @@ export class ProxyEvents {
       labelNames: ['site'],
       registers,
     });
+    beginAtZero(this.#failedOpen, 'site', ['rate_limiter', 'semantic_loop', 'cache']);
     this.#kills = new Counter({
       name: `${METRIC_PREFIX}kill_switch_fired_total`,
       help: 'Agents stopped by the kill switch.',
@@ -91,6 +92,7 @@ export class ProxyEvents {
       labelNames: ['what'],
       registers,
     });
+    beginAtZero(this.#dropped, 'what', ['rows', 'steps', 'incidents']);
     this.#closedTenants = new Counter({
       name: `${METRIC_PREFIX}proxy_closed_tenants_total`,
       help: 'Tenants closed to agents without settings of their own: the kill switch stopped more than are told apart.',

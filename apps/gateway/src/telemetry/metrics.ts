@@ -39,3 +39,12 @@ export function addCounter(metrics: Registry, name: string, help: string, read: 
     },
   });
 }
+
+/** Begins the series of these values at 0: an increase from nothing, such as the first failure, is none to Prometheus. */
+export function beginAtZero<Label extends string>(
+  counter: Counter<Label>,
+  label: Label,
+  values: readonly string[],
+): void {
+  for (const value of values) counter.inc({ [label]: value } as Record<Label, string>, 0);
+}

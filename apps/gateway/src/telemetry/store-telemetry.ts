@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 import { Counter, Histogram, type Registry } from 'prom-client';
 import type { StoreEvent } from '#adapters/sqlite';
-import { METRIC_PREFIX } from './metrics.js';
+import { beginAtZero, METRIC_PREFIX } from './metrics.js';
 
 /**
  * @param onThreadFailed the store will take nothing more in this process: only a restart helps
@@ -31,6 +31,7 @@ export function storeTelemetry(
     labelNames: ['reason'],
     registers,
   });
+  beginAtZero(refused, 'reason', ['store_busy', 'store_full', 'batch_failed']);
   const readsRefused = new Counter({
     name: `${METRIC_PREFIX}store_reads_refused_total`,
     help: 'Reads turned away: their tenant had its share waiting.',
