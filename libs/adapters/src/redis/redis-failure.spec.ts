@@ -37,6 +37,15 @@ it.each([
 });
 
 it.each([
+  ['6', '@user_script:7: -NOPERM The user executing the script'],
+  ['7.0', "The user executing the script can't run this command or subcommand script: f1"],
+  ['7.2', "ACL failure in script: User u has no permissions to run the 'time' command"],
+])('knows the words in which Redis %s says that a script may not run a command', (_version, words) => {
+  const error = Object.assign(new Error(`ERR ${words}`), { name: 'ReplyError' });
+  expect(toRedisFailure(error)).toMatchObject({ reason: 'reply', code: 'NOPERM' });
+});
+
+it.each([
   ['LOADING', false],
   ['CLUSTERDOWN', false],
   ['MASTERDOWN', false],

@@ -54,6 +54,9 @@ export function toRedisFailure(error: unknown): RedisFailure {
   return new RedisFailure('disconnected');
 }
 
-/** Of an error inside a script, Redis 6 says ERR first and what it was further on. */
-const replyCode = (message: string): string | null =>
-  / -READONLY /.test(message) ? 'READONLY' : (/^[A-Z]{2,20}\b/.exec(message)?.[0] ?? null);
+/** Of an error inside a script, Redis says ERR first and what it was further on, of an ACL in words alone. */
+function replyCode(message: string): string | null {
+  if (/ -READONLY /.test(message)) return 'READONLY';
+  if (/ -NOPERM |user executing the script can't|ACL failure in script/.test(message)) return 'NOPERM';
+  return /^[A-Z]{2,20}\b/.exec(message)?.[0] ?? null;
+}
