@@ -50,6 +50,9 @@ export const SECRET_VARIABLES = {
   redisUrl: 'REDIS_URL',
   /** Of the embeddings API that the cache uses, where it asks for one. */
   cacheEmbeddingKey: 'LLM_CACHE_EMBEDDING_API_KEY',
+  /** May hold a password. */
+  httpsProxy: 'HTTPS_PROXY',
+  noProxy: 'NO_PROXY',
   /** Seals upstream keys and channel secrets; else `secret.key` in the data folder does. */
   secretKey: 'OBSERVATORY_SECRET_KEY',
 } as const;
@@ -84,13 +87,24 @@ export interface Environment {
   sidecar: Record<string, string>;
 }
 
+/** As these two are also written, and first where they are written both ways: so curl has it. */
+const withLowerCase = (source: Record<string, string | undefined>) => ({
+  ...source,
+  ...Object.fromEntries(
+    [SECRET_VARIABLES.httpsProxy, SECRET_VARIABLES.noProxy].map((name) => [
+      name,
+      source[name.toLowerCase()]?.trim() || source[name],
+    ]),
+  ),
+});
+
 /** @param source usually `process.env` */
 export function readEnvironment(source: Record<string, string | undefined>): Environment {
   return {
     config: pickVariables(source, CONFIG_VARIABLES),
     llmCache: pickVariables(source, LLM_CACHE_VARIABLES),
     traces: pickVariables(source, TRACES_VARIABLES),
-    secrets: pickVariables(source, SECRET_VARIABLES),
+    secrets: pickVariables(withLowerCase(source), SECRET_VARIABLES),
     runtime: pickVariables(source, RUNTIME_VARIABLES),
     upstreams: Object.fromEntries(
       Object.entries(source).flatMap(([name, value]) =>

@@ -2,7 +2,14 @@
  * The secrets the gateway is started with, apart from its configuration so that they cannot be logged with it: an
  * instance shows nothing of itself in JSON, in string templates and in `util.inspect`.
  */
-import { ConfigError, readRedisUrls, secretsOfUrl, Unshown } from '#kernel';
+import {
+  ConfigError,
+  type ForwardProxy,
+  readForwardProxy,
+  readRedisUrls,
+  secretsOfUrl,
+  Unshown,
+} from '#kernel';
 import { type Environment, SECRET_VARIABLES } from './env.js';
 import { type EnvironmentUpstream, parseUpstreams } from './upstreams.js';
 
@@ -23,6 +30,7 @@ export class GatewaySecrets extends Unshown {
   readonly #cacheEmbeddingKey: string | null;
   readonly #secretKey: string | null;
   readonly #upstreams: readonly EnvironmentUpstream[];
+  readonly #forwardProxy: ForwardProxy | null;
 
   constructor(values: {
     operatorToken: string | null;
@@ -31,6 +39,7 @@ export class GatewaySecrets extends Unshown {
     cacheEmbeddingKey?: string | null;
     secretKey?: string | null;
     upstreams?: readonly EnvironmentUpstream[];
+    forwardProxy?: ForwardProxy | null;
   }) {
     super();
     this.#operatorToken = values.operatorToken;
@@ -39,6 +48,7 @@ export class GatewaySecrets extends Unshown {
     this.#cacheEmbeddingKey = values.cacheEmbeddingKey ?? null;
     this.#secretKey = values.secretKey ?? null;
     this.#upstreams = values.upstreams ?? [];
+    this.#forwardProxy = values.forwardProxy ?? null;
   }
 
   /** None: one gateway, and its limits are its own. More than one: nodes of a cluster. */
@@ -61,6 +71,11 @@ export class GatewaySecrets extends Unshown {
     return this.#upstreams;
   }
 
+  /** What calls to upstreams leave through; null: they go straight. */
+  get forwardProxy(): ForwardProxy | null {
+    return this.#forwardProxy;
+  }
+
   /** Null: not fixed by the environment. */
   get operatorToken(): string | null {
     return this.#operatorToken;
@@ -75,7 +90,11 @@ export class GatewaySecrets extends Unshown {
   values(): string[] {
     const keys = this.#upstreams.map(({ apiKey }) => apiKey);
     const given = [this.#operatorToken, this.#agentKey, this.#cacheEmbeddingKey, this.#secretKey, ...keys];
-    return [...given.filter((secret) => secret !== null), ...this.#redisUrls.flatMap(secretsOfUrl)];
+    const urls = [
+      ...this.#redisUrls,
+      ...(this.#forwardProxy?.url.password ? [this.#forwardProxy.url.href] : []),
+    ];
+    return [...given.filter((secret) => secret !== null), ...urls.flatMap(secretsOfUrl)];
   }
 }
 
@@ -112,6 +131,10 @@ export function parseSecrets(
     redisUrls: readRedisUrls(variables, SECRET_VARIABLES.redisUrl),
     cacheEmbeddingKey: parseApiKey(variables[SECRET_VARIABLES.cacheEmbeddingKey]),
     upstreams: parseUpstreams(upstreamVariables),
+    forwardProxy: readForwardProxy(
+      variables[SECRET_VARIABLES.httpsProxy],
+      variables[SECRET_VARIABLES.noProxy],
+    ),
   });
 }
 

@@ -42,6 +42,7 @@ async function startArea(policies: AgentPolicy[], spenders: string[], aheadMs = 
     metrics: new Registry(),
     config: { upstreamCallsMax: 1, proxyInflightBytesMax: 1 },
     environmentUpstreams: [],
+    forwardProxy: null,
     store: { commitControl: async () => ({}) },
     proxyStore: {
       documents: async (kind: string) =>

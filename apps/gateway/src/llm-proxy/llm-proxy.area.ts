@@ -21,7 +21,7 @@ import {
 import type { SpentUsd } from '#domain/alerts';
 import { KillSwitchWindows } from '#domain/kill-switch';
 import { MemoryRateLimiter, SessionCaps } from '#domain/policy';
-import { type Clock, type IdSource, steadyClock, systemTimer } from '#kernel';
+import { type Clock, type ForwardProxy, type IdSource, steadyClock, systemTimer } from '#kernel';
 import type { AlertMonitor } from '../alerts/alert-monitor.js';
 import type { Authenticator } from '../auth/authenticator.js';
 import { SettingsAudit } from '../auth/settings-audit.js';
@@ -74,6 +74,8 @@ export interface LlmProxyDependencies {
   metrics: Registry;
   config: GatewayConfig;
   environmentUpstreams: readonly EnvironmentUpstream[];
+  /** Null: calls go straight. */
+  forwardProxy: ForwardProxy | null;
   store: DecisionStore;
   proxyStore: ProxyStore;
   secrets: SecretBox;
@@ -234,11 +236,18 @@ export class LlmProxyArea {
       costOf: (key) => this.#sessions?.peek(key)?.cost_usd ?? 0,
       onSkipped: () => events.stepSkipped(),
     });
+    const { forwardProxy } = parts;
+    if (forwardProxy !== null)
+      parts.logger.info(
+        { event: 'forward_proxy', host: forwardProxy.url.host },
+        'calls to upstreams leave through a forward proxy, unless by plain HTTP or to what NO_PROXY names',
+      );
     this.#client = new UpstreamClient({
       headersTimeoutMs: config.upstreamHeadersTimeoutMs,
       idleTimeoutMs: config.upstreamIdleTimeoutMs,
       // A call that may run has a socket: nothing queues where nobody sees it.
       connectionsMax: config.upstreamCallsMax,
+      forwardProxy,
     });
     this.#bodyBytes = new FairShare({
       max: config.proxyInflightBytesMax,

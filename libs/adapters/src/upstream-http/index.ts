@@ -1,1 +1,2 @@
+export { forwardProxyFailure } from './through-proxy.js';
 export * from './upstream-client.js';

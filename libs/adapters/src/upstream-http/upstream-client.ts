@@ -6,7 +6,8 @@ import { lookup } from 'node:dns';
 import type { LookupFunction, Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { Agent, buildConnector, type Dispatcher, errors } from 'undici';
-import { isMetadataAddress } from '#kernel';
+import { type ForwardProxy, isMetadataAddress } from '#kernel';
+import { throughProxy } from './through-proxy.js';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 /** An answer whose last event has come ends within it, or the upstream will not end it. */
@@ -21,6 +22,8 @@ export interface UpstreamClientOptions {
   idleTimeoutMs: number;
   /** Sockets to one origin; more calls wait for one. */
   connectionsMax: number;
+  /** What a call by TLS leaves through; null: it goes straight. */
+  forwardProxy?: ForwardProxy | null;
   /** As `node:dns` has it, which it is unless told. */
   lookup?: LookupFunction;
 }
@@ -56,11 +59,11 @@ export class UpstreamClient {
   readonly #agent: Agent;
   readonly #headersTimeoutMs: number;
 
-  constructor({ headersTimeoutMs, idleTimeoutMs, connectionsMax, ...names }: UpstreamClientOptions) {
+  constructor({ headersTimeoutMs, idleTimeoutMs, connectionsMax, ...way }: UpstreamClientOptions) {
     this.#headersTimeoutMs = headersTimeoutMs;
     this.#agent = new Agent({
       connections: connectionsMax,
-      connect: connectorOf(names.lookup ?? (lookup as LookupFunction)),
+      connect: connectorOf(way.lookup ?? (lookup as LookupFunction), way.forwardProxy ?? null),
       // Undici's would begin with the socket; the exchange has its own.
       headersTimeout: 0,
       bodyTimeout: idleTimeoutMs,
@@ -225,15 +228,19 @@ export const UNASKED_CONTINUE = 'UNASKED_CONTINUE';
 const codeOf = (error: NodeJS.ErrnoException): string =>
   error.message === 'bad response' ? UNASKED_CONTINUE : (error.code ?? error.name);
 
-/** Connects to no metadata service, whether it is named by its address or by a name that resolves to one. */
-function connectorOf(resolve: LookupFunction): buildConnector.connector {
+/**
+ * Connects to no metadata service, whether it is named by its address or by a name that resolves to one; names that a forward proxy
+ * resolves are its own to refuse.
+ */
+function connectorOf(resolve: LookupFunction, proxy: ForwardProxy | null): buildConnector.connector {
   const checked: LookupFunction = (hostname, options, callback) =>
     resolve(hostname, options, (error, found, family) => {
       const addresses = Array.isArray(found) ? found.map(({ address }) => address) : [found];
       const isRefused = error === null && addresses.some(isMetadataAddress);
       callback(isRefused ? addressRefused() : error, found, family);
     });
-  const connect = buildConnector({ timeout: CONNECT_TIMEOUT_MS, allowH2: false, lookup: checked });
+  const straight = buildConnector({ timeout: CONNECT_TIMEOUT_MS, allowH2: false, lookup: checked });
+  const connect = throughProxy(proxy, straight, CONNECT_TIMEOUT_MS);
   return (options, callback) =>
     isMetadataAddress(options.hostname)
       ? callback(addressRefused(), null)

@@ -1,5 +1,5 @@
 /** What is said of an upstream whose answer cannot be given. Never an address: agents know their upstreams by name alone. */
-import { UNASKED_CONTINUE, type UpstreamFailure } from '#adapters/upstream-http';
+import { forwardProxyFailure, UNASKED_CONTINUE, type UpstreamFailure } from '#adapters/upstream-http';
 import { connectionFailure } from '#kernel';
 import type { ProxyCall } from '../proxy-call.js';
 import { variableName } from '../upstreams/upstream-directory.js';
@@ -14,6 +14,9 @@ export function unreachable(
     return `The upstream ${name} said "100 Continue" to a request that had not asked for it, which the gateway cannot take. Have it leave that out.`;
   if (failure === 'broken')
     return `The upstream ${name} gave no answer: it closed the connection, or what it said is no HTTP.`;
+  const ofProxy = forwardProxyFailure(code);
+  if (ofProxy !== null)
+    return `The upstream ${name} could not be reached: ${ofProxy}. Look at HTTPS_PROXY and NO_PROXY.`;
   const words = connectionFailure({ code }).words ?? code;
   const setting =
     source === 'environment' ? `OBSERVATORY_UPSTREAM_${variableName(name)}_URL` : 'Settings > Upstreams';
