@@ -35,7 +35,13 @@ it('is none where HTTPS_PROXY is not set', () => {
   expect(readForwardProxy(undefined, '*')).toBeNull();
 });
 
-it.each(['proxy.lan:3128', 'socks5://user:hunter22@proxy.lan', 'http://user:100%@proxy.lan'])(
+it('takes host and port alone for a proxy of HTTP', () => {
+  expect(readForwardProxy('ops:hunter22@proxy.lan:3128', undefined)?.url.href).toBe(
+    'http://ops:hunter22@proxy.lan:3128/',
+  );
+});
+
+it.each(['proxy lan', 'socks5://user:hunter22@proxy.lan', 'http://user:100%@proxy.lan'])(
   'refuses %s, and does not repeat it',
   (url) => {
     expect(() => readForwardProxy(url, undefined)).toThrow(

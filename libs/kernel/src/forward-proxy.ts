@@ -53,7 +53,9 @@ export function readForwardProxy(
   name = 'HTTPS_PROXY',
 ): ForwardProxy | null {
   if (url === undefined) return null;
-  const parsed = URL.canParse(url) ? new URL(url) : null;
+  // Many write host and port alone.
+  const whole = url.includes('://') ? url : `http://${url}`;
+  const parsed = URL.canParse(whole) ? new URL(whole) : null;
   if (parsed === null || !/^https?:$/.test(parsed.protocol))
     throw new ConfigError(
       name,
