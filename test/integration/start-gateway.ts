@@ -94,14 +94,20 @@ export async function startGateway(options: StartOptions = {}): Promise<RunningG
   };
 }
 
-/** How a person asks a gateway: with that credential, under that name. */
-export function operatorAt(url: string, token: string, name: string): RunningGateway['operator'] {
+/** How a person asks a gateway: with that credential, under that name, of that tenant where it is not the token's first. */
+export function operatorAt(
+  url: string,
+  token: string,
+  name: string,
+  tenant?: string,
+): RunningGateway['operator'] {
   return async (method, path, body) => {
     const response = await fetch(url + path, {
       method,
       headers: {
         authorization: `Bearer ${token}`,
         'x-observatory-operator-id': name,
+        ...(tenant !== undefined && { 'x-tenant-id': tenant }),
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),

@@ -1,0 +1,462 @@
+/**
+ * Whatever operators set, stop and let run, and however often the gateway goes down: a call comes to the vendor if all that
+ * is set lets it, and is refused for something that holds it otherwise; what was spent is what the vendor was paid.
+ *
+ * Of a call that was under way when its limit was set, nobody promises whether it counts; nor of a minute's requests from
+ * before. So what was used is known from below and from above, and only between the two a call may go either way.
+ */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { OPERATOR_TOKEN, operatorAt, type RunningGateway } from '../start-gateway.js';
+import { gateway, startAgain, startOneGateway, upstream, upstreamsAt } from '../start-one-gateway.js';
+import { ANSWER_TOKENS, ask, ChatVendor, MODELS } from './proxied-chat.js';
+import { command, type Ending, MODEL_TIMEOUT_MS, runModel, soon, times } from './run-model.js';
+
+type Json = Record<string, any>;
+
+const TENANTS = ['red', 'blue'] as const;
+type TenantName = (typeof TENANTS)[number];
+/** The second of `red` has the name of `blue`'s only one. */
+const AGENTS = [
+  { of: 'red', name: 'one' },
+  { of: 'red', name: 'both' },
+  { of: 'blue', name: 'both' },
+] as const;
+/** Whom a bound key is for. */
+const BOUND_TO = 'both';
+
+const COST_USD: Record<string, number> = {
+  'gpt-4o-mini': (10 * 0.15 + ANSWER_TOKENS * 0.6) / 1e6,
+  'gpt-4o': (10 * 2.5 + ANSWER_TOKENS * 10) / 1e6,
+};
+
+interface Call {
+  serial: number;
+  id: string;
+  session: string;
+  key: Key;
+  costUsd: number;
+  atMs: number;
+  /** Limits that were set while it was under way. */
+  missedBy: Set<string>;
+}
+interface Key {
+  id: string;
+  secret: string;
+  isBound: boolean;
+  isRevoked: boolean;
+}
+type Limits = Partial<
+  Record<'budget_month_usd' | 'requests_per_minute' | 'session_calls_max', number | null>
+> & {
+  allowed_models?: readonly string[] | null;
+};
+
+/** One agent, or all of a tenant's together. */
+class Scope {
+  stoppedBy: 'operator' | 'kill_switch' | null = null;
+  limits: Limits = {};
+  /** By name, since when it is counted without a gap. */
+  since: Record<string, number> = {};
+  /** What the vendor was, or will be, paid for. */
+  paid: Call[] = [];
+  running: Call[] = [];
+
+  constructor(
+    readonly path: string,
+    readonly tenant: Tenant | null,
+    readonly of: TenantName,
+    readonly name: string,
+  ) {}
+}
+type Tenant = Scope & { keys: Key[] };
+
+class Model {
+  readonly tenants: Record<TenantName, Tenant>;
+  readonly agents: Scope[];
+  /** What came to the vendor. */
+  readonly asked: string[] = [];
+  #serial = 0;
+
+  constructor(keys: Record<TenantName, Key[]>) {
+    const tenant = (of: TenantName): Tenant =>
+      Object.assign(new Scope('/v1/all-agents', null, of, 'all'), { keys: keys[of] });
+    this.tenants = { red: tenant('red'), blue: tenant('blue') };
+    this.agents = AGENTS.map(({ of, name }) => new Scope(`/v1/agents/${name}`, this.tenants[of], of, name));
+  }
+
+  next(): number {
+    this.#serial += 1;
+    return this.#serial;
+  }
+}
+
+const usdOf = (calls: Call[]) => calls.reduce((total, { costUsd }) => total + costUsd, 0);
+
+/** What keeps a call from its vendor: `surely`, and what may. */
+function reasons(agent: Scope, call: Call, model: string): { surely: string[]; perhaps: string[] } {
+  const tenant = agent.tenant as Tenant;
+  const surely: string[] = [];
+  const perhaps: string[] = [];
+  if (call.key.isRevoked) return { surely: ['unauthorized'], perhaps };
+  if (call.key.isBound && agent.name !== BOUND_TO) return { surely: ['forbidden'], perhaps };
+  for (const scope of [agent, tenant]) {
+    if (scope.stoppedBy !== null) surely.push('agent_inactive');
+    const { allowed_models, session_calls_max, requests_per_minute, budget_month_usd } = scope.limits;
+    if (allowed_models && !allowed_models.includes(model)) surely.push('model_not_allowed');
+    const limit = (
+      name: string,
+      code: string,
+      max: number | null | undefined,
+      used: (calls: Call[]) => number,
+    ) => {
+      if (max === null || max === undefined) return;
+      const since = scope.since[name] ?? 0;
+      const isSure = ({ serial, atMs, missedBy }: Call) => {
+        if (name === 'budget_month_usd') return true;
+        if (missedBy.has(`${scope.path} ${name}`)) return false;
+        return name === 'session_calls_max' || (serial > since && Date.now() - atMs < 50_000);
+      };
+      const most = [...scope.paid, ...scope.running];
+      const least = [...scope.paid.filter(isSure), ...scope.running.filter(({ serial }) => serial > since)];
+      if (used(least) > max) surely.push(code);
+      else if (used(most) > max) perhaps.push(code);
+    };
+    const count = (calls: Call[]) => calls.length + 1;
+    limit('session_calls_max', 'session_capped', session_calls_max, (calls) =>
+      count(calls.filter(({ session }) => session === call.session)),
+    );
+    limit('requests_per_minute', 'rate_limited', requests_per_minute, count);
+    limit('budget_month_usd', 'budget_exceeded', budget_month_usd, (calls) => usdOf([...calls, call]));
+  }
+  return { surely, perhaps };
+}
+
+class Real {
+  readonly vendor = new ChatVendor();
+  /** Of calls that are over, by their ids. */
+  readonly outcomes = new Map<string, string>();
+
+  constructor(readonly run: number) {
+    upstream.script(this.vendor.script);
+  }
+
+  as = (of: TenantName): RunningGateway['operator'] =>
+    operatorAt(gateway.url, OPERATOR_TOKEN, 'ada', `${of}-${this.run}`);
+
+  async makeKey(of: TenantName, isBound: boolean): Promise<Key> {
+    const { status, body } = await this.as(of)('POST', '/v1/agent-keys', {
+      name: 'key',
+      tenant_id: `${of}-${this.run}`,
+      ...(isBound && { agent_ids: [BOUND_TO] }),
+    });
+    expect(status).toBe(201);
+    return { id: body.key.key_id, secret: body.secret, isBound, isRevoked: false };
+  }
+
+  ask(
+    { name }: Scope,
+    { id, key, session }: Call,
+    how: { stream?: boolean; slowly?: boolean; fails?: boolean; model: string },
+  ) {
+    const headers = { authorization: `Bearer ${key.secret}`, 'x-observatory-session': session };
+    const outcome = ask(`${gateway.url}/agents/${name}`, headers, { id, ...how });
+    void outcome.then((told) => this.outcomes.set(id, told));
+    return outcome;
+  }
+}
+
+/** What people are shown of a tenant, and what came to the vendor. */
+async function agree(model: Model, real: Real, of: TenantName): Promise<void> {
+  const scopes = [...model.agents, ...Object.values(model.tenants)].filter((scope) => scope.of === of);
+  const view = async ({ path }: Scope): Promise<Json> => {
+    const { body } = await real.as(of)('GET', path);
+    // Nobody has seen it yet.
+    if (body.reason === 'agent_not_found') return { active: true, by: null, spent: 0 };
+    const { active, deactivated_by: by } = body.policy;
+    return { active, by, spent: body.spend.month.spent_usd };
+  };
+  const expected = scopes.map(({ stoppedBy, paid }) => ({
+    active: stoppedBy === null,
+    by: stoppedBy === 'operator' ? 'ada' : stoppedBy,
+    // As near as what a call is thought to cost that was cut off, so that nobody knows.
+    spent: expect.closeTo(usdOf(paid), 3),
+  }));
+  await soon(() => Promise.all(scopes.map(view))).toEqual(expected);
+  expect(real.vendor.asked.map(({ id }) => id).sort()).toEqual([...model.asked].sort());
+}
+
+async function agreeInAll(model: Model, real: Real): Promise<void> {
+  for (const of of TENANTS) await agree(model, real, of);
+}
+
+const both = (agent: Scope) => [agent, agent.tenant as Tenant];
+function over(agent: Scope, call: Call, isPaid: boolean): void {
+  for (const scope of both(agent)) {
+    scope.running = scope.running.filter((one) => one !== call);
+    if (isPaid) scope.paid.push(call);
+  }
+}
+
+/** Ended by an operator, or a kill switch: paid for, as if it had been answered. */
+async function cutOff(
+  model: Model,
+  real: Real,
+  of: TenantName,
+  which: (call: Call, agent: Scope) => boolean,
+  code: string,
+) {
+  for (const agent of model.agents.filter((one) => one.of === of))
+    for (const call of agent.running.filter((one) => which(one, agent))) {
+      await soon(() => real.outcomes.get(call.id)).toBe(code);
+      over(agent, call, true);
+    }
+}
+
+interface Asking {
+  at: number;
+  key: number;
+  model: string;
+  session: string;
+  how: 'answer' | 'stream' | 'fail' | 'slowly';
+}
+
+/** @returns what came of it */
+async function call(model: Model, real: Real, given: Asking): Promise<string> {
+  const agent = model.agents[given.at] as Scope;
+  const { keys } = agent.tenant as Tenant;
+  const serial = model.next();
+  const one: Call = {
+    serial,
+    id: `${agent.of}-${agent.name}-${serial}`,
+    session: `${agent.name}-${given.session}`,
+    key: keys[given.key % keys.length] as Key,
+    costUsd: COST_USD[given.model] as number,
+    atMs: Date.now(),
+    missedBy: new Set(),
+  };
+  const { surely, perhaps } = reasons(agent, one, given.model);
+  const isSlow = given.how === 'slowly';
+  const asked = real.ask(agent, one, {
+    model: given.model,
+    stream: given.how === 'stream',
+    fails: given.how === 'fail',
+    slowly: isSlow,
+  });
+  const hasCome = () => real.vendor.asked.some(({ id }) => id === one.id);
+  if (isSlow && surely.length === 0) await Promise.race([asked, soon(hasCome).toBe(true)]);
+  const outcome = isSlow && hasCome() ? 'running' : await asked;
+  if (surely.length > 0) expect([...surely, ...perhaps]).toContain(outcome);
+  else if (perhaps.length > 0)
+    expect([...perhaps, 'answered', 'overloaded', 'running', 'killed']).toContain(outcome);
+  if (hasCome()) {
+    model.asked.push(one.id);
+    for (const scope of both(agent)) scope.running.push(one);
+    if (!isSlow) over(agent, one, outcome === 'answered');
+  }
+  if (surely.length + perhaps.length === 0)
+    expect(outcome).toBe(
+      { answer: 'answered', stream: 'answered', fail: 'overloaded', slowly: 'running' }[given.how],
+    );
+  return outcome;
+}
+
+const at = fc.nat({ max: AGENTS.length - 1 });
+const record: typeof fc.record = (model: any) => fc.record(model, { noNullPrototype: true }) as any;
+const place: fc.Arbitrary<Place> = fc.oneof(record({ at }), record({ of: fc.constantFrom(...TENANTS) }));
+/** Of an agent, or of all of a tenant's. */
+type Place = { at?: number; of?: TenantName };
+const scopeOf = (model: Readonly<Model>, given: Place): Scope =>
+  given.of === undefined ? (model.agents[given.at as number] as Scope) : model.tenants[given.of];
+/** Of none. */
+const often = { freq: 2 };
+const limits: fc.Arbitrary<Limits> = fc
+  .record(
+    {
+      budget_month_usd: fc.option(
+        fc.constantFrom(1, 3, 6, 20).map((calls) => (calls + 0.5) * (COST_USD['gpt-4o-mini'] as number)),
+        often,
+      ),
+      requests_per_minute: fc.option(fc.constantFrom(2, 4, 10), often),
+      session_calls_max: fc.option(fc.constantFrom(2, 4, 10), often),
+      allowed_models: fc.option(fc.constantFrom([MODELS[0]], [MODELS[1]], [...MODELS]), often),
+    },
+    { requiredKeys: [], noNullPrototype: true },
+  )
+  .filter((patch) => Object.keys(patch).length > 0);
+
+const kinds = [
+  ...times(
+    14,
+    command(
+      'call',
+      record({
+        at,
+        key: fc.nat({ max: 3 }),
+        model: fc.constantFrom(MODELS[0], ...MODELS),
+        session: fc.constantFrom('a', 'b'),
+        how: fc.constantFrom('answer', 'stream', 'fail', 'slowly') as fc.Arbitrary<Asking['how']>,
+      }),
+      async (model: Model, real: Real, given) => {
+        await call(model, real, given);
+        await agree(model, real, scopeOf(model, given).of);
+      },
+    ),
+  ),
+  command(
+    'vendor ends',
+    record({ at, how: fc.constantFrom('answer' as const, 'fail' as const) }),
+    async (model: Model, real: Real, { at, how }) => {
+      const agent = scopeOf(model, { at });
+      const one = agent.running[0] as Call;
+      real.vendor.end(one.id, how);
+      await soon(() => real.outcomes.get(one.id)).toBe(how === 'answer' ? 'answered' : 'overloaded');
+      over(agent, one, how === 'answer');
+      await agree(model, real, agent.of);
+    },
+    (model, { at }) => scopeOf(model, { at }).running.length > 0,
+  ),
+  command('stop', place, async (model: Model, real: Real, given) => {
+    const scope = scopeOf(model, given);
+    const answer = await real.as(scope.of)('POST', `${scope.path}/deactivate`, { reason: 'enough' });
+    const note = scope.stoppedBy === 'operator' ? { note: 'already_inactive' } : {};
+    expect(answer).toMatchObject({ status: 200, body: { status: 'ok', ...note } });
+    // Who stopped it first stays on record.
+    scope.stoppedBy ??= 'operator';
+    await cutOff(
+      model,
+      real,
+      scope.of,
+      (_, agent) => scope.tenant === null || agent === scope,
+      'agent_inactive',
+    );
+    await agree(model, real, scope.of);
+  }),
+  ...times(
+    4,
+    command('let run', place, async (model: Model, real: Real, given) => {
+      const scope = scopeOf(model, given);
+      const answer = await real.as(scope.of)('POST', `${scope.path}/reactivate`, {});
+      const note = scope.stoppedBy === null ? { note: 'already_active' } : {};
+      expect(answer).toMatchObject({ status: 200, body: { status: 'ok', ...note } });
+      scope.stoppedBy = null;
+      await agree(model, real, scope.of);
+    }),
+  ),
+  ...times(
+    5,
+    command(
+      'limit',
+      fc.tuple(place, limits),
+      async (model: Model, real: Real, [given, patch]) => {
+        const scope = scopeOf(model, given);
+        const answer = await real.as(scope.of)('PATCH', `${scope.path}/policy`, patch);
+        expect(answer).toMatchObject({ status: 200, body: patch });
+        for (const name of Object.keys(patch) as (keyof Limits)[])
+          if (scope.limits[name] === undefined || scope.limits[name] === null) {
+            scope.since[name] = model.next();
+            for (const one of scope.running) one.missedBy.add(`${scope.path} ${name}`);
+          }
+        Object.assign(scope.limits, patch);
+        await agree(model, real, scope.of);
+      },
+      // A cap of a session is an agent's.
+      (_, [given, patch]) => given.of === undefined || !('session_calls_max' in patch),
+    ),
+  ),
+  command(
+    'make key',
+    record({ of: fc.constantFrom(...TENANTS), isBound: fc.boolean() }),
+    async (model: Model, real: Real, { of, isBound }) => {
+      model.tenants[of].keys.push(await real.makeKey(of, isBound));
+    },
+  ),
+  command(
+    'revoke key',
+    record({ of: fc.constantFrom(...TENANTS), index: fc.nat({ max: 3 }) }),
+    async (model: Model, real: Real, { of, index }) => {
+      const { keys } = model.tenants[of];
+      const key = keys[index % keys.length] as Key;
+      const { status } = await real.as(of)('DELETE', `/v1/agent-keys/${key.id}`);
+      expect(status).toBe(200);
+      key.isRevoked = true;
+      await cutOff(model, real, of, (call) => call.key === key, 'unauthorized');
+      await agree(model, real, of);
+    },
+  ),
+  command(
+    'repeat until killed',
+    record({ at, key: fc.nat({ max: 3 }) }),
+    async (model: Model, real: Real, { at, key }) => {
+      const agent = scopeOf(model, { at });
+      const session = `again-${model.next()}`;
+      const watch = (enabled: boolean) =>
+        real.as(agent.of)('PATCH', `${agent.path}/kill-switch`, { enabled });
+      await watch(true);
+      const again: Asking = { at, key, session, model: MODELS[0], how: 'answer' };
+      let answered = 0;
+      while (answered < 5 && (await call(model, real, again)) === 'answered') answered += 1;
+      if (answered === 5) await lastOf(model, real, again);
+      await watch(false);
+      await agree(model, real, agent.of);
+    },
+  ),
+];
+
+/** The sixth time that an agent asks the same and gets the same. */
+async function lastOf(model: Model, real: Real, { at, key, session }: Asking): Promise<void> {
+  const agent = scopeOf(model, { at });
+  const { keys } = agent.tenant as Tenant;
+  const one: Call = {
+    serial: model.next(),
+    id: `${agent.of}-${agent.name}-0`,
+    session: `${agent.name}-${session}`,
+    key: keys[key % keys.length] as Key,
+    costUsd: COST_USD[MODELS[0]] as number,
+    atMs: Date.now(),
+    missedBy: new Set(),
+  };
+  const { surely, perhaps } = reasons(agent, one, MODELS[0]);
+  const outcome = await real.ask(agent, one, { model: MODELS[0] });
+  expect(surely.length > 0 ? surely.concat(perhaps) : [...perhaps, 'killed']).toContain(outcome);
+  if (outcome === 'killed') agent.stoppedBy = 'kill_switch';
+}
+
+async function restart(model: Model, real: Real, how: Ending): Promise<void> {
+  // What ended just before a crash may be missing from the records: all of it stands there.
+  for (const agent of model.agents)
+    await soon(async () => {
+      const { items } = (await real.as(agent.of)('GET', `/v1/calls?agent_id=${agent.name}&limit=500`)).body;
+      return items.filter(({ cost_usd }: Json) => cost_usd > 0).length;
+    }).toBe(agent.paid.length);
+  const ending = gateway[how]();
+  for (const agent of model.agents)
+    for (const one of agent.running) {
+      if (how === 'stop') real.vendor.end(one.id, 'answer');
+      await soon(() => real.outcomes.get(one.id)).toBe(how === 'stop' ? 'answered' : 'cut');
+      over(agent, one, how === 'stop');
+    }
+  await ending;
+  await startAgain();
+  for (const scope of [...model.agents, ...Object.values(model.tenants)])
+    scope.since.requests_per_minute = model.next();
+  await agreeInAll(model, real);
+}
+
+startOneGateway(upstreamsAt);
+let run = 0;
+async function begin(): Promise<{ model: Model; real: Real }> {
+  run += 1;
+  const real = new Real(run);
+  const keys = {} as Record<TenantName, Key[]>;
+  for (const of of TENANTS) keys[of] = [await real.makeKey(of, false), await real.makeKey(of, true)];
+  for (const { of, name } of AGENTS)
+    await real.as(of)('PATCH', `/v1/agents/${name}/kill-switch`, { enabled: false });
+  return { model: new Model(keys), real };
+}
+
+test(
+  'whatever is set, stopped and let run: a call comes to its vendor if it may, and what was spent is what was paid',
+  { timeout: MODEL_TIMEOUT_MS },
+  () => runModel(kinds, 6, begin, restart),
+);
