@@ -537,6 +537,17 @@ describe.skipIf(redisMissing !== null)('the limiter in Redis', () => {
     }
   });
 
+  it('counts nothing in another database than the one it was told of', async () => {
+    const astray = open(`${server.socketPath}?db=99`);
+    expect(await astray.open()).toBe(false);
+    await rejection(limiterOf(astray).take([hour(5)]));
+    expect(failures[0]).toMatchObject({ reason: 'reply', code: 'ERR' });
+    expect(astray.isReady).toBe(false);
+    const first = open();
+    await first.open();
+    expect(await first.client.dbsize()).toBe(0);
+  });
+
   it('hangs up when a goodbye is not heard', async () => {
     const connection = open();
     await connection.open();

@@ -135,6 +135,7 @@ function toConnection<Client extends Redis | Cluster>(
   events.on('error', (error: unknown) => {
     isLossUntold = false;
     onError(toRedisFailure(error));
+    if (isOfDatabase(error)) client.disconnect(true);
   });
   events.on('close', () => {
     if (isLossUntold && !isQuitting) onError(new RedisFailure('disconnected'));
@@ -178,6 +179,10 @@ function toConnection<Client extends Redis | Cluster>(
     },
   };
 }
+
+/** Without the database that it was told of the client would go on in the first, which is somebody else's. */
+const isOfDatabase = (error: unknown): boolean =>
+  (error as { command?: { name?: string } } | null)?.command?.name === 'select';
 
 /** The URL class puts its whole input, password and all, into its error. A cluster's nodes have no socket paths. */
 function checkUrl(url: string, kind: 'single' | 'cluster' = 'single'): void {
