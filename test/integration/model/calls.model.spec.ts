@@ -2,8 +2,8 @@
  * Whatever operators set, stop and let run, and however often the gateway goes down: a call comes to the vendor if all that
  * is set lets it, and is refused for something that holds it otherwise; what was spent is what the vendor was paid.
  *
- * Of a call that was under way when its limit was set, nobody promises whether it counts; nor of a minute's requests from
- * before. So what was used is known from below and from above, and only between the two a call may go either way.
+ * A call that was under way when a budget or cap was set counts once it is over. Of a minute's requests from before their limit
+ * nobody promises it. So what was used is known from below and from above, and only between the two a call may go either way.
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -113,9 +113,8 @@ function reasons(agent: Scope, call: Call, model: string): { surely: string[]; p
       if (max === null || max === undefined) return;
       const since = scope.since[name] ?? 0;
       const isSure = ({ serial, atMs, missedBy }: Call) => {
-        if (name === 'budget_month_usd') return true;
-        if (missedBy.has(`${scope.path} ${name}`)) return false;
-        return name === 'session_calls_max' || (serial > since && Date.now() - atMs < 50_000);
+        if (name !== 'requests_per_minute') return true;
+        return !missedBy.has(`${scope.path} ${name}`) && serial > since && Date.now() - atMs < 50_000;
       };
       const most = [...scope.paid, ...scope.running];
       const least = [...scope.paid.filter(isSure), ...scope.running.filter(({ serial }) => serial > since)];

@@ -677,6 +677,24 @@ describe('a session that may have called before anybody counted', () => {
     expect(caps.look(SESSION)).toMatchObject({ callCount: 2 });
   });
 
+  test.each([null, { ...POLICY, session_calls_max: null }])(
+    'is counted with the calls that were under way when it got a cap, once they are over: no record had them',
+    (before) => {
+      const clock = new FakeClock();
+      const caps = new SessionCaps({ clock });
+      let policy: AgentPolicy | null = before;
+      const step = policyStep({ ...usualParts(clock), agents: ofOne(() => policy), caps });
+      const [used, failed] = [newCall(), newCall()];
+      for (const call of [used, failed]) step.run?.(call);
+      policy = POLICY;
+      step.run?.(newCall());
+      const said = answer({ finish: 'stop', usage: usage(20, 7) });
+      step.settle?.(Object.assign(used, { isAnswered: true, wasTakenUp: true, answer: said }));
+      step.settle?.(Object.assign(failed, { decision: 'upstream_failed', status: 502 } as const));
+      expect(caps.look(SESSION)).toMatchObject({ callCount: 2, costMicroUsd: ESTIMATED + 27 });
+    },
+  );
+
   test.each(['read', 'not read'])('is measured by what is set while that is %s', async (how) => {
     const clock = new FakeClock();
     let policy: AgentPolicy = POLICY;

@@ -98,6 +98,7 @@ export const policyStep = (parts: PolicyParts): Step => ({
       noteUnsettled(parts, call, used);
     }
     chargeNewBudgets(parts, call);
+    countInNewCaps(parts, call, used);
   },
 });
 
@@ -320,6 +321,17 @@ function chargeNewBudgets({ agents, limiter, clock, onLimiterFailed }: PolicyPar
   };
   charge(agents.restriction(call.scope), taken);
   charge(agents.restrictionOfAll(call.tenantId), takenTogether);
+}
+
+/** A cap that was set while the call was under way began with the session's records, where the call was not yet. */
+function countInNewCaps(
+  { caps }: PolicyParts,
+  { sessionKey, taken, costMicroUsd }: ProxyCall,
+  { requests }: Used,
+): void {
+  const isCounted = taken !== null && taken.cappedKey !== null;
+  if (isCounted || requests === 0 || sessionKey === null) return;
+  if (caps.sessionCount > 0 && caps.look(sessionKey) !== null) caps.record(sessionKey, costMicroUsd);
 }
 
 const PERIOD_OF_LIMIT: Partial<Record<LimitName, BudgetPeriod>> = {
