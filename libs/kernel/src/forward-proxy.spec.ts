@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { ForwardProxy, readForwardProxy } from './forward-proxy.js';
 
-const NO_PROXY = 'vllm.lan, .corp.example *.lab.example,10.1.2.3,[fd00::7], tei.lan:8443';
+const NO_PROXY =
+  'vllm.lan, .corp.example *.lab.example,10.1.2.3,[fd00::7],fd00::8 [fd00::9]:8443, tei.lan:8443';
 const proxy = new ForwardProxy(new URL('http://proxy.lan:3128'), NO_PROXY);
 
 it.each([
@@ -17,6 +18,9 @@ it.each([
   ['10.1.2.33', 443, true],
   ['fd00::7', 443, false],
   ['[fd00::7]', 443, false],
+  ['fd00::8', 443, false],
+  ['[fd00::9]', 8_443, false],
+  ['fd00::9', 443, true],
   ['tei.lan', 8_443, false],
   ['tei.lan', 443, true],
   ['localhost', 443, false],

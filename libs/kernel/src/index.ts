@@ -25,6 +25,7 @@ export * from './largest-first.js';
 export * from './line-pace.js';
 export * from './linked-list.js';
 export * from './log-levels.js';
+export * from './loopback.js';
 export * from './metadata-address.js';
 export * from './misspelt-variables.js';
 export * from './nfkc.js';

@@ -3,9 +3,9 @@
  * be used stops the start with its variable, the value and the remedy; nothing is guessed.
  */
 import { LIMITS, type LoopSimilarity } from '#contracts';
-import { isLoopback } from '#domain/auth';
 import {
   ConfigError,
+  isLoopback,
   LOG_LEVELS,
   type LogLevel,
   MINUTE_MS,

@@ -11,14 +11,14 @@ const TABLES = [CONFIG_VARIABLES, SECRET_VARIABLES, RUNTIME_VARIABLES, LLM_CACHE
 const VENDOR_VARIABLES = Object.keys(VENDOR_UPSTREAMS).flatMap((vendor) =>
   ['URL', 'KEY', 'KIND'].map((what) => `OBSERVATORY_UPSTREAM_${vendor.toUpperCase()}_${what}`),
 );
-/** Of a family whose others are as they should be: programs read what they need of it. */
-const OTHER_PROGRAMS = ['https_proxy', 'no_proxy', 'HTTP_PROXY', 'http_proxy', 'FTP_PROXY', 'ftp_proxy'];
+/** Two of them are ours in small letters; the others are so like ours, and other programs read them. */
+const PROXY_VARIABLES = ['https_proxy', 'no_proxy', 'HTTP_PROXY', 'http_proxy', 'FTP_PROXY', 'ftp_proxy'];
 const KNOWN = [
   ...TABLES.flatMap((table): string[] => Object.values(table)),
   ...SIDECAR_VARIABLES,
   SIDECAR_REDIS_VARIABLE,
   ...VENDOR_VARIABLES,
-  ...OTHER_PROGRAMS,
+  ...PROXY_VARIABLES,
 ];
 
 /** No other program's names begin so. */

@@ -1,9 +1,9 @@
 /** Connections through a forward proxy: a tunnel, as RFC 9110, section 9.3.6 has it, and TLS to the host in it. */
 import { request as requestByHttp } from 'node:http';
 import { request as requestByHttps } from 'node:https';
-import type { Socket } from 'node:net';
+import { isIPv6, type Socket } from 'node:net';
 import type { buildConnector } from 'undici';
-import { connectionFailure, type ForwardProxy } from '#kernel';
+import { bareAddress, connectionFailure, type ForwardProxy, percentDecoded } from '#kernel';
 
 type Connector = buildConnector.connector;
 
@@ -23,7 +23,7 @@ export const throughProxy = (proxy: ForwardProxy | null, connect: Connector, tim
         );
       };
 
-const hostOf = (name: string): string => (/^[^[].*:/.test(name) ? `[${name}]` : name);
+const hostOf = (name: string): string => (isIPv6(name) ? `[${name}]` : name);
 
 type Opened = (...[error, socket]: [error: null, socket: Socket] | [error: Error, socket: null]) => void;
 
@@ -32,7 +32,7 @@ function openTunnel(proxy: URL, to: string, timeoutMs: number, opened: Opened): 
   const isSecure = proxy.protocol === 'https:';
   const asked = (isSecure ? requestByHttps : requestByHttp)({
     method: 'CONNECT',
-    host: proxy.hostname.replace(/^\[(.*)\]$/, '$1'),
+    host: bareAddress(proxy.hostname),
     port: proxy.port || (isSecure ? 443 : 80),
     path: to,
     headers: { host: to, ...authorizationOf(proxy) },
@@ -55,7 +55,7 @@ const failureOf = (why: string): Error =>
 
 function authorizationOf({ username, password }: URL): Record<string, string> {
   if (username === '' && password === '') return {};
-  const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  const credentials = [username, password].map((part) => percentDecoded(part) ?? part).join(':');
   return { 'proxy-authorization': `Basic ${Buffer.from(credentials).toString('base64')}` };
 }
 

@@ -2,12 +2,6 @@
 import { isIP } from 'node:net';
 import { bareAddress } from '#kernel';
 
-/** True for names and addresses that only this machine can reach. */
-export function isLoopback(host: string): boolean {
-  const bare = host.toLowerCase().replace(/^\[|\]$/g, '');
-  return bare === 'localhost' || bare === '::1' || /^(::ffff:)?127(\.\d{1,3}){3}$/.test(bare);
-}
-
 /**
  * Of the header Host: a name that others can give out: whose page has it lead to this machine reads here what it likes, in a browser that runs
  * here; and a proxy that says nothing of itself may pass it on.
