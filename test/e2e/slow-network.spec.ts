@@ -70,6 +70,14 @@ test('a list of the cache that does not come keeps nobody from the rest of the p
   expect(await page.locator('[aria-busy=true]').count()).toBe(0);
 });
 
+test('the licences of what is bundled come as the text that they are, those of the fonts too', async () => {
+  const response = await fetch(`${gateway.url}/licenses.txt`, { headers: { accept: 'text/html' } });
+  expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8');
+  const text = await response.text();
+  for (const name of ['react', 'uplot', '@fontsource-variable/inter', 'tailwindcss'])
+    expect(text).toMatch(new RegExp(`^## ${name} - \\S+ \\(`, 'm'));
+});
+
 test('scripts and styles come gzipped', async () => {
   const html = await (await fetch(gateway.url)).text();
   const paths = [...html.matchAll(/"(\/assets\/[^"]+\.(?:js|css))"/g)].map(([, path]) => path);

@@ -135,6 +135,11 @@ test.skipIf(isOpensslMissing)('so is one that is away', async () => {
   );
 });
 
+test.skipIf(isOpensslMissing)('the vendor must prove who it is, whatever the proxy let through', async () => {
+  gateway = await start({ HTTPS_PROXY: proxyUrl, NODE_EXTRA_CA_CERTS: '' });
+  await expect(ask()).rejects.toThrow('its TLS certificate is self-signed');
+});
+
 test.skipIf(isOpensslMissing)('what NO_PROXY names goes straight', async () => {
   gateway = await start({ HTTPS_PROXY: proxyUrl, NO_PROXY: '.vendor.example' });
   await expect(ask()).rejects.toThrow('the host name');
