@@ -302,18 +302,21 @@ const kinds = [
       },
     ),
   ),
-  command(
-    'vendor ends',
-    record({ at, how: fc.constantFrom('answer' as const, 'fail' as const) }),
-    async (model: Model, real: Real, { at, how }) => {
-      const agent = scopeOf(model, { at });
-      const one = agent.running[0] as Call;
-      real.vendor.end(one.id, how);
-      await soon(() => real.outcomes.get(one.id)).toBe(how === 'answer' ? 'answered' : 'overloaded');
-      over(agent, one, how === 'answer');
-      await agree(model, real, agent.of);
-    },
-    (model, { at }) => scopeOf(model, { at }).running.length > 0,
+  ...times(
+    5,
+    command(
+      'vendor ends',
+      record({ at, how: fc.constantFrom('answer' as const, 'fail' as const) }),
+      async (model: Model, real: Real, { at, how }) => {
+        const agent = scopeOf(model, { at });
+        const one = agent.running[0] as Call;
+        real.vendor.end(one.id, how);
+        await soon(() => real.outcomes.get(one.id)).toBe(how === 'answer' ? 'answered' : 'overloaded');
+        over(agent, one, how === 'answer');
+        await agree(model, real, agent.of);
+      },
+      (model, { at }) => scopeOf(model, { at }).running.length > 0,
+    ),
   ),
   command('stop', place, async (model: Model, real: Real, given) => {
     const scope = scopeOf(model, given);
