@@ -153,6 +153,21 @@ describe('a mail', () => {
     expect(mails).toEqual([]);
   });
 
+  it('says which way to TLS a server does not go', async () => {
+    const plain = await startServer();
+    expect(await sender.send(delivery(plain.port, { tls: true }))).toMatchObject({
+      ok: false,
+      reason: 'the mail server speaks no TLS from the first byte: the channel is to use STARTTLS',
+    });
+    // It waits for the client's hello, and the client for its greeting.
+    const secure = await startServer({ secure: true, disabledCommands: [] });
+    expect(await sender.send(delivery(secure.port, { greetingTimeoutMs: 300 }))).toMatchObject({
+      ok: false,
+      retryable: true,
+      reason: expect.stringMatching(/sent no greeting: if it speaks TLS from the first byte/),
+    });
+  });
+
   it('is given up and tried again where the server never falls silent and never ends, and the connection is closed', async () => {
     let closed = () => {};
     const isClosed = new Promise<void>((resolve) => {

@@ -35,6 +35,8 @@ export interface SmtpDelivery {
   allowPrivate: boolean;
   /** For the whole delivery; `SMTP_LIMITS.timeoutMs` unless given. */
   timeoutMs?: number;
+  /** `SMTP_LIMITS.greetingTimeoutMs` unless given. */
+  greetingTimeoutMs?: number;
 }
 
 /** Every address of a host name. May go on after the deadline, unheard. */
@@ -99,7 +101,7 @@ export class SmtpSender {
 
 async function sendTo(
   address: string,
-  { host, port, tls, user, password, from, to, mail, deliveryId }: SmtpDelivery,
+  { host, port, tls, user, password, from, to, mail, deliveryId, greetingTimeoutMs }: SmtpDelivery,
   deadline: AbortSignal,
 ): Promise<{ outcome: SendOutcome; isUnreached: boolean }> {
   const transport = createTransport({
@@ -111,7 +113,7 @@ async function sendTo(
     ...(user === null ? {} : { auth: { user, pass: password ?? '' } }),
     tls: isIP(bareAddress(host)) === 0 ? { servername: host } : {},
     connectionTimeout: SMTP_LIMITS.connectTimeoutMs,
-    greetingTimeout: SMTP_LIMITS.greetingTimeoutMs,
+    greetingTimeout: greetingTimeoutMs ?? SMTP_LIMITS.greetingTimeoutMs,
     socketTimeout: SMTP_LIMITS.idleTimeoutMs,
     disableFileAccess: true,
     disableUrlAccess: true,
@@ -157,9 +159,16 @@ function judge({ code, responseCode, message = '' }: MailError): {
   if (code === 'EENVELOPE') return fail(`the mail server refused the sender or the recipients${said}`);
   if (code === 'EMESSAGE' || code === 'ESTREAM') return fail(`the mail server refused the message${said}`);
   if (code === 'ETLS') return fail('the mail server offers no safe TLS connection');
-  // Its own words are read for this one, and not repeated.
+  // Words are read for these, and not repeated.
   if (code === 'ESOCKET' && /certificate|altname/i.test(message))
     return fail('the TLS certificate of the mail server cannot be verified');
+  if (code === 'ESOCKET' && /SSL routines/.test(message))
+    return fail('the mail server speaks no TLS from the first byte: the channel is to use STARTTLS');
+  if (code === 'ETIMEDOUT' && /greeting/i.test(message)) {
+    const reason =
+      'the mail server sent no greeting: if it speaks TLS from the first byte, as at port 465, the channel is to do so too';
+    return { outcome: sendFailed(reason, { retryable: true }), isUnreached: true };
+  }
   if (responseCode === undefined && UNREACHED.has(code ?? '')) {
     const outcome = sendFailed(`the mail server could not be reached (${code})`, { retryable: true });
     return { outcome, isUnreached: true };
