@@ -45,6 +45,12 @@ it.each([
   expect(toRedisFailure(error)).toMatchObject({ reason: 'reply', code: 'NOPERM' });
 });
 
+it.each(['ERR DB index is out of range', 'ERR invalid DB index'])('says of %s what is missing', (words) => {
+  const failure = toRedisFailure(Object.assign(new Error(words), { name: 'ReplyError' }));
+  expect(failure.message).toBe('Redis answered with an error (no such database)');
+  expect(failure.isAnswer).toBe(true);
+});
+
 it.each([
   ['LOADING', false],
   ['CLUSTERDOWN', false],

@@ -54,9 +54,10 @@ export function toRedisFailure(error: unknown): RedisFailure {
   return new RedisFailure('disconnected');
 }
 
-/** Of an error inside a script, Redis says ERR first and what it was further on, of an ACL in words alone. */
+/** Of an error inside a script, Redis says ERR first and what it was further on; of an ACL and a database in words alone. */
 function replyCode(message: string): string | null {
   if (/ -READONLY /.test(message)) return 'READONLY';
   if (/ -NOPERM |user executing the script can't|ACL failure in script/.test(message)) return 'NOPERM';
+  if (/DB index/.test(message)) return 'no such database';
   return /^[A-Z]{2,20}\b/.exec(message)?.[0] ?? null;
 }
