@@ -15,6 +15,8 @@ describe('agent keys', () => {
     const { secret } = await access.desk.createAgentKey(RED_ADMIN, { name: 'red fleet' });
     const listed = access.desk.agentKeys(RED_ADMIN);
     expect(listed.map((key) => key.name)).toEqual(['red fleet']);
+    const ofDefault = access.desk.agentKeys(ADMIN);
+    expect(ofDefault.map((key) => key.name)).toEqual(['default']);
     expect(listed[0]?.prefix).toBe(secret.slice(0, 14));
     expect(JSON.stringify([listed, access.store.audited])).not.toContain(secret);
     expect(listed[0]).not.toHaveProperty('secret_hash');
@@ -104,6 +106,12 @@ describe('operators', () => {
 
   it('keep their last administrator', async () => {
     const [first] = access.directory.operators();
+    await expect(access.desk.revokeOperator(ADMIN, first?.token_id ?? '')).rejects.toMatchObject({
+      code: 'forbidden',
+    });
+    // Nobody of these could make another administrator of all tenants.
+    await access.desk.createOperator(ADMIN, { name: 'of red', role: 'admin', tenant_ids: ['red'] });
+    await access.desk.createOperator(ADMIN, { name: 'looker', role: 'viewer', tenant_ids: ['*'] });
     await expect(access.desk.revokeOperator(ADMIN, first?.token_id ?? '')).rejects.toMatchObject({
       code: 'forbidden',
     });

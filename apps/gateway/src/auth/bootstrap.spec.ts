@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { countingIds, startAccess } from './access.fixture.js';
+import { ADMIN, countingIds, startAccess } from './access.fixture.js';
 
 const bearer = (token: string | null): string => `Bearer ${token}`;
 
@@ -64,7 +64,9 @@ describe('secrets of the environment', () => {
 
   it('end when the variable is unset, and an administrator is made so that nobody is locked out', async () => {
     const first = await startAccess({ secrets });
-    const { authenticator, bootstrap } = await startAccess({ store: first.store });
+    // Of one tenant: it could not bring back the others.
+    await first.desk.createOperator(ADMIN, { name: 'of red', role: 'admin', tenant_ids: ['red'] });
+    const { authenticator, bootstrap } = await startAccess({ store: first.store, ids: first.ids });
     expect(authenticator.agent('Bearer fixed-agent-1')).toBeNull();
     expect(authenticator.operator({ authorization: 'Bearer fixed-operator-1', method: 'GET' }).ok).toBe(
       false,
@@ -103,5 +105,15 @@ describe('a reset', () => {
     });
     expect(earlier).toEqual({ ok: false, code: 'unauthorized' });
     expect(bootstrap.agentKey).toBeNull();
+  });
+
+  it('leaves alone the tokens that people made, and the one of the environment', async () => {
+    const secrets = { operatorToken: 'fixed-operator-1' };
+    const first = await startAccess({ secrets });
+    const { secret } = await first.desk.createOperator(ADMIN, { name: 'bob', role: 'viewer' });
+    const { store, ids } = first;
+    const { authenticator } = await startAccess({ store, ids, secrets, isOperatorTokenReset: true });
+    for (const token of [secret, secrets.operatorToken])
+      expect(authenticator.operator({ authorization: bearer(token), method: 'GET' }).ok).toBe(true);
   });
 });

@@ -95,6 +95,15 @@ describe('LiveHub', () => {
     expect(hub.isSessionWatched('t', 's')).toBe(false);
   });
 
+  test('of two who watch a session one leaves, and the other is told what comes', async () => {
+    const topic = sessionTopic('s');
+    for (let count = 0; count < 2; count += 1) await hub.subscribe('t', topic, undefined);
+    hub.release('t', topic);
+    hub.publish('t', topic, { kind: 'step', step: { trace_id: 'a' } } as never);
+    hub.flush();
+    expect(sent).toMatchObject([{ tenantId: 't', frame: { topic, events: [{ step: { trace_id: 'a' } }] } }]);
+  });
+
   test('who comes back to a session that nobody watched is not told that nothing happened in it', async () => {
     const { ack } = (await hub.subscribe('t', sessionTopic('s'), undefined)) ?? {};
     hub.release('t', sessionTopic('s'));
