@@ -76,6 +76,9 @@ describe('the rules of a tenant that changed none', () => {
       name: 'First',
     });
     await area.rules.create(OTHER, ofAll);
+    // One that is switched off looks at none.
+    await area.rules.update(ADMIN, first?.rule_id ?? '', { enabled: false });
+    await area.rules.create(ADMIN, ofAll);
   });
 
   it('about spending ask for an amount, and look at the calls of every agent like those about failures', async () => {
@@ -237,6 +240,23 @@ describe('changing rules', () => {
   });
 });
 
+describe('a rule that is removed', () => {
+  it('says that what it told is over, and nothing after that', async () => {
+    const { area, time, sent } = await startAlerts();
+    const { channel } = await area.channels.create(ADMIN, WEBHOOK);
+    await area.rules.update(ADMIN, 'default_kill_switch', { channel_ids: [channel.channel_id] });
+    area.monitor.note(incidentOf(time));
+    await settle();
+    await area.rules.remove(ADMIN, 'default_kill_switch');
+    area.monitor.note(incidentOf(time, 'another'));
+    await settle();
+    expect(sent.map(({ body }) => JSON.parse(body))).toMatchObject([
+      { phase: 'firing', agent_id: 'crawler' },
+      { phase: 'recovered', agent_id: 'crawler' },
+    ]);
+  });
+});
+
 describe('a process that died while a rule was taken away from agents for which it fires', () => {
   const taken: [string, (area: AlertsArea) => Promise<unknown>][] = [
     ['removed', ({ rules }) => rules.remove(ADMIN, 'default_kill_switch')],
@@ -367,6 +387,10 @@ describe('a channel', () => {
     await area.channels.update(ADMIN, channel.channel_id, { ...move, smtp_password: null, smtp_user: null });
     await area.channels.test(ADMIN, channel.channel_id);
     expect(mails[0]).toMatchObject({ host: 'evil.example.org', password: null, user: null });
+    // It has none any more.
+    await area.channels.update(ADMIN, channel.channel_id, { smtp_host: 'smtp.example.org' });
+    await area.channels.test(ADMIN, channel.channel_id);
+    expect(mails[1]).toMatchObject({ host: 'smtp.example.org', password: null });
   });
 
   it('refuses another kind, fields of another kind, and credentials in its address', async () => {
@@ -376,7 +400,9 @@ describe('a channel', () => {
     const change = (patch: object) => area.channels.update(ADMIN, channel.channel_id, patch);
     await expect(change({ kind: 'slack' })).rejects.toMatchObject(refused);
     await expect(change({ smtp_port: 25 })).rejects.toMatchObject(refused);
-    await expect(change({ url: 'https://user:pass@example.org/' })).rejects.toMatchObject(refused);
+    const withUser = { url: 'https://user:pass@example.org/' };
+    await expect(change(withUser)).rejects.toMatchObject(refused);
+    await expect(area.channels.create(ADMIN, { ...WEBHOOK, ...withUser })).rejects.toMatchObject(refused);
     await expect(area.channels.update(OTHER, channel.channel_id, {})).rejects.toMatchObject({
       code: 'alert_channel_not_found',
     });
@@ -404,8 +430,8 @@ describe('a channel', () => {
       before: { channel_ids: [first, second] },
       after: { channel_ids: [first, second, third] },
     });
-    await change({ remove_channel_ids: [first, 'gone'] });
-    expect(area.rules.list('default')[0]?.channel_ids).toEqual([second, third]);
+    await change({ remove_channel_ids: [first, 'gone'], cooldown_s: 7 });
+    expect(area.rules.list('default')[0]).toMatchObject({ channel_ids: [second, third], cooldown_s: 7 });
     await expect(change({ add_channel_ids: ['gone'] })).rejects.toMatchObject({
       extra: { fields: ['channel_ids'] },
     });

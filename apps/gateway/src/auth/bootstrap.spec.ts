@@ -76,6 +76,14 @@ describe('secrets of the environment', () => {
     );
   });
 
+  it('are valid again when the variable is set to what it was', async () => {
+    const first = await startAccess({ secrets });
+    await startAccess({ store: first.store, ids: first.ids });
+    const { authenticator } = await startAccess({ store: first.store, ids: first.ids, secrets });
+    expect(authenticator.operator({ authorization: 'Bearer fixed-operator-1', method: 'GET' }).ok).toBe(true);
+    expect(authenticator.agent('Bearer fixed-agent-1')).not.toBeNull();
+  });
+
   it('stay valid when the environment fixes the very token that an earlier start has made', async () => {
     const first = await startAccess();
     const fixed = { operatorToken: first.bootstrap.operatorToken };

@@ -375,6 +375,12 @@ describe('a hitl_required rule', () => {
     expect(first?.detail).toMatchObject({ expires_at_ms: T0 + 30 * MINUTE, on_expiry: 'resume' });
     const [second] = rules.observe(person(MINUTE, true, 's2', T0 + 31 * MINUTE));
     expect(second?.detail).toMatchObject({ expires_at_ms: T0 + 30 * MINUTE });
+    // One that waits for as long as it takes.
+    const other = watch(rule('hitl_required')).rules;
+    expect(other.observe(person(0, true, 's1'))[0]?.detail).not.toHaveProperty('expires_at_ms');
+    expect(other.observe(person(MINUTE, true, 's2', T0 + 31 * MINUTE))[0]?.detail).toMatchObject({
+      expires_at_ms: T0 + 31 * MINUTE,
+    });
   });
 
   it('is quiet for no longer than its cooldown though the clock was ahead at its last notice, and is set back', () => {
@@ -949,6 +955,13 @@ describe('an error_rate rule', () => {
     expect(rules.tick(T0 + 103_000)).toMatchObject([
       { phase: 'recovered', detail: { call_count: 0, share: 0 } },
     ]);
+  });
+
+  it('counts what failed before somebody looked at the time', () => {
+    const { rules } = watch(rule('error_rate'));
+    failing(rules, 0, 5);
+    rules.tick(T0 + 10_000);
+    expect(phases(failing(rules, 20_000, 5))).toEqual(['firing']);
   });
 
   it('is over when enough calls succeed', () => {

@@ -31,4 +31,11 @@ describe('the tally of calls', () => {
       }),
     );
   });
+
+  it('loses none of those around one that is told late', () => {
+    const tally = new CallTally(WINDOW_MS);
+    const nowMs = 1_760_000_000_000;
+    for (const atMs of [nowMs, nowMs - 5 * BUCKET_MS, nowMs]) tally.add(atMs, true);
+    expect(tally.read(nowMs)).toEqual({ callCount: 3, failureCount: 3 });
+  });
 });
