@@ -207,6 +207,12 @@ describe('streamGenerateContent', () => {
     expect(usage).toMatchObject({ input_tokens: 10, output_tokens, reasoning_tokens });
   });
 
+  it('counts as input what tools of the vendor put into the prompt', () => {
+    const told = { promptTokenCount: 10, toolUsePromptTokenCount: 90, totalTokenCount: 105 };
+    const { usage } = gemini.readAnswer({ usageMetadata: { ...told, candidatesTokenCount: 5 } });
+    expect(usage).toMatchObject({ input_tokens: 100, output_tokens: 5 });
+  });
+
   it('ends as failed on an error, in either format', () => {
     const error = '{"error":{"code":503,"message":"x","status":"UNAVAILABLE"}}';
     for (const stream of [`data: ${error}\n\n`, `[${error}]`, error, `[{"candidates":[]}\n,\n${error}\n]`]) {

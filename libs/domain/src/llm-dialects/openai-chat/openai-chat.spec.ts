@@ -165,6 +165,18 @@ describe('Chat Completions answers', () => {
     });
   });
 
+  it.each([
+    ['stop', 'stop'],
+    ['length', 'length'],
+    ['tool_calls', 'tool_calls'],
+    ['function_call', 'tool_calls'],
+    ['content_filter', 'filtered'],
+    ['recitation', 'other'],
+    [null, null],
+  ])('reads the finish reason %s as %s', (finish_reason, finish) => {
+    expect(openaiChat.readAnswer({ choices: [{ finish_reason }] }).finish).toBe(finish);
+  });
+
   it('reads refusals as text and errors as failures', () => {
     const refused = { choices: [{ message: { content: null, refusal: 'No.' }, finish_reason: 'stop' }] };
     expect(openaiChat.readAnswer(refused)).toMatchObject({ text: 'No.', finish: 'stop', usage: null });
