@@ -259,6 +259,30 @@ describe.skipIf(redisMissing !== null)('a gateway whose Redis forgets', () => {
     for (const status of [200, 200, 429]) expect(await askCounted(agent)).toBe(status);
   });
 
+  test('gives back what calls had taken that ended while it was away, where it has forgotten nothing', async () => {
+    const agent = 'unfinished';
+    await setBudget(agent, 2.5 * CALL_USD);
+    answerWhenTold(0);
+    const asked = [ask(agent), ask(agent)];
+    await expect.poll(() => answers.length).toBe(2);
+    expect(await askCounted(agent)).toBe(429);
+    await inRedis((client) => client.save());
+    await redis.kill();
+    await expect.poll(isConnected, SOON).toBe(false);
+    for (const answer of answers) answer();
+    expect(await Promise.all(asked)).toEqual([200, 200]);
+    await redis.start();
+    await expect.poll(isConnected, SOON).toBe(true);
+    answerAtOnce();
+    await expect.poll(() => askCounted(agent), SOON).toBe(200);
+    for (const status of [200, 429]) expect(await askCounted(agent)).toBe(status);
+    // Those behind this one begin with nothing.
+    await inRedis(async (client) => {
+      await client.flushall();
+      await client.save();
+    });
+  });
+
   describe('or stands still for a moment', () => {
     /** Each goes on uncounted; the wait for its limits is over by then. */
     const askFrozen = async (agent: string, count: number) => {

@@ -261,7 +261,7 @@ export class LlmProxyArea {
       max: config.upstreamCallsMax,
       onFull: () => events.noRoom('upstream_calls'),
     });
-    parts.limits.onReady = () => void this.budgets.seedAll();
+    parts.limits.onReady = () => void this.budgets.tellAll();
   }
 
   /**
@@ -386,6 +386,7 @@ export class LlmProxyArea {
           this.budgets.note(scope, isAllAgents(scope) ? agentAlone(scope) : subjectOf(call), period),
         onBudgetBegun: ({ scope, period }) => void this.budgets.seedIfLost(scope, period),
         onLimiterFailed: (error) => this.#events.limiterFailedOpen(error),
+        onNotGivenBack: (changes) => this.budgets.owe(changes),
         onCapsFailed: (error) => this.#events.failedOpen('session_caps', error),
       },
       hold: {

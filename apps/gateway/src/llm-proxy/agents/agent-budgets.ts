@@ -7,6 +7,7 @@ import {
   type AgentScope,
   type AgentSpend,
   agentScope,
+  type BucketChange,
   type BudgetPeriod,
   isAllAgents,
   NO_LIMITS,
@@ -28,8 +29,10 @@ import { monthStartMs } from './spent-lately.js';
 /** What a call under way took, and under which policy. */
 type TakenHour = SpentHour & Pick<TakenLimits, 'policy'>;
 
-/** Agents whose budgets the limiter's store is told at once. */
-const SEEDED_AT_ONCE = 100;
+/** Agents whose budgets the limiter's store is told at once, or calls. */
+const TOLD_AT_ONCE = 100;
+/** Calls of which the limiter's store is to be given something back; of more the oldest's stays taken until its budget begins anew. */
+const OWED_COUNT_MAX = 10_000;
 
 interface AgentBudgetsParts {
   store: Pick<ProxyStore, 'spend' | 'spendByAgent'>;
@@ -49,6 +52,7 @@ export class AgentBudgets {
   readonly #parts: AgentBudgetsParts;
   /** From when on it is known what was spent. A start on a clock that was ahead has read too little. */
   #knownFromMs = Number.POSITIVE_INFINITY;
+  readonly #owed: (readonly BucketChange[])[] = [];
 
   constructor(parts: AgentBudgetsParts) {
     this.#parts = parts;
@@ -126,11 +130,32 @@ export class AgentBudgets {
     for (const { key, ...line } of lines) this.#restore(scope, { hour_ms: Date.parse(key), ...line });
   }
 
+  /** What a call has not used of what it took, where the limiter's store could not be told. */
+  owe(changes: readonly BucketChange[]): void {
+    if (changes.length === 0) return;
+    this.#owed.push(changes);
+    if (this.#owed.length > OWED_COUNT_MAX) this.#owed.shift();
+  }
+
+  /**
+   * The limiter's store is there again. What it is owed comes first: it may have heard of that and not said so in time, and then has too
+   * little of a budget until it is told of all of it. Never rejects.
+   */
+  async tellAll(): Promise<void> {
+    const { limiter } = this.#parts.limits;
+    const owed = this.#owed.splice(0);
+    for (let at = 0; at < owed.length; at += TOLD_AT_ONCE) {
+      const some = owed.slice(at, at + TOLD_AT_ONCE);
+      await Promise.all(some.map((changes) => limiter.correct(changes).catch(() => this.owe(changes))));
+    }
+    await this.seedAll();
+  }
+
   /** Tells the limiter of all budgets, as this gateway knows them. Never rejects. */
   async seedAll(): Promise<void> {
     const scopes = [...this.#parts.agents.withBudgets()];
-    for (let at = 0; at < scopes.length; at += SEEDED_AT_ONCE) {
-      const some = scopes.slice(at, at + SEEDED_AT_ONCE);
+    for (let at = 0; at < scopes.length; at += TOLD_AT_ONCE) {
+      const some = scopes.slice(at, at + TOLD_AT_ONCE);
       await Promise.all(some.map((scope) => this.#recallForgotten(scope)));
       // In the turn in which the rest is summed up: a call that ends in between would be missed, or count twice.
       const taken = this.#takenFromBudgets();

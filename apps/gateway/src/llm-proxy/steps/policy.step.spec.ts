@@ -76,6 +76,7 @@ const usualParts = (clock: FakeClock): PolicyParts => ({
   onOverBudget: () => expect.unreachable(),
   onBudgetBegun: () => {},
   onLimiterFailed: () => expect.unreachable(),
+  onNotGivenBack: () => expect.unreachable(),
   onCapsFailed: () => expect.unreachable(),
 });
 

@@ -7,6 +7,7 @@
 import {
   type AgentPolicy,
   type AgentScope,
+  type BucketChange,
   type BudgetPeriod,
   type DocumentChange,
   type LimitDecision,
@@ -58,6 +59,8 @@ export interface PolicyParts {
   onBudgetBegun: (budget: CalledBudget) => void;
   /** The limiter's store cannot be reached: the call goes on, counted. */
   onLimiterFailed: (error: unknown) => void;
+  /** What a call took of budgets, and did not use: the limiter's store cannot be told. */
+  onNotGivenBack: (changes: readonly BucketChange[]) => void;
   /** What the session used before the start cannot be read: this call goes on uncapped, counted. */
   onCapsFailed: (error: unknown) => void;
 }
@@ -279,7 +282,7 @@ function apply(
 
 /** Limits count what text in the standard tier costs where nobody knows the call's own price: a burst must not overrun them. */
 function giveBack(
-  { prices, caps, limiter, clock, onLimiterFailed }: PolicyParts,
+  { prices, caps, limiter, clock, onLimiterFailed, onNotGivenBack }: PolicyParts,
   call: ProxyCall,
   taken: TakenLimits,
   used: Used,
@@ -303,6 +306,9 @@ function giveBack(
   limiter.correct(changes, toldAtMs === undefined ? undefined : clock.nowMs()).catch((error: unknown) => {
     // A store that is still away is told when it is back, with all that was spent without it.
     if (isCounted) onLimiterFailed(error);
+    if (takenAtMs === null) return;
+    const budgets = windows.filter(({ name }) => PERIOD_OF_LIMIT[name] !== undefined);
+    onNotGivenBack(corrections(budgets, real, takenAtMs).filter(({ amount }) => amount < 0));
   });
 }
 const NOTHING_TAKEN = { requests: 0, tokens: 0, costMicroUsd: 0 } as const;
