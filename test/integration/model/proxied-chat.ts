@@ -17,8 +17,17 @@ export interface Question {
   model?: string;
 }
 
-/** Asks; resolves with `answered`, `killed`, the code of a refusal, or `cut` where the connection ended before either. */
-export async function ask(url: string, headers: Record<string, string>, question: Question): Promise<string> {
+/**
+ * Asks; resolves with `answered`, `killed`, the code of a refusal, or `cut` where the connection ended before either.
+ *
+ * @param onHeaders hears those of the answer
+ */
+export async function ask(
+  url: string,
+  headers: Record<string, string>,
+  question: Question,
+  onHeaders: (headers: Headers) => void = () => {},
+): Promise<string> {
   const { id, stream = false, slowly = false, fails = false, model = MODELS[0] } = question;
   const content = `${fails ? 'fail' : slowly ? 'slowly' : 'now'} ${id}`;
   try {
@@ -32,6 +41,7 @@ export async function ask(url: string, headers: Record<string, string>, question
         messages: [{ role: 'user', content }],
       }),
     });
+    onHeaders(response.headers);
     const text = await response.text();
     if (response.headers.get('x-observatory-decision') === 'killed') return 'killed';
     if (text.includes(`To ${id}.`)) return 'answered';
