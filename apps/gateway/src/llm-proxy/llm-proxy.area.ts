@@ -325,7 +325,9 @@ export class LlmProxyArea {
     return {
       kill_switch_windows: evicted_capacity + evicted_memory,
       session_caps: this.#caps.evictedCount,
-      ...(limiter instanceof MemoryRateLimiter && { limit_counters: limiter.evictedCount }),
+      ...(limiter instanceof MemoryRateLimiter
+        ? { limit_counters: limiter.evictedCount }
+        : { budget_refunds: this.budgets.forgottenRefundCount }),
     };
   }
 

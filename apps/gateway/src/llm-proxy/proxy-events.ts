@@ -106,7 +106,7 @@ export class ProxyEvents {
     });
     new Counter({
       name: `${METRIC_PREFIX}proxy_forgotten_total`,
-      help: 'What a guard forgot for want of room, and begins anew: kill_switch_windows, session_caps, limit_counters.',
+      help: 'What a guard forgot for want of room: kill_switch_windows, session_caps, limit_counters, and budget_refunds that Redis was not told.',
       labelNames: ['what'],
       registers,
       collect() {

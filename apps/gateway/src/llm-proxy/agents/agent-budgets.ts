@@ -53,6 +53,7 @@ export class AgentBudgets {
   /** From when on it is known what was spent. A start on a clock that was ahead has read too little. */
   #knownFromMs = Number.POSITIVE_INFINITY;
   readonly #owed: (readonly BucketChange[])[] = [];
+  #forgottenRefundCount = 0;
 
   constructor(parts: AgentBudgetsParts) {
     this.#parts = parts;
@@ -134,7 +135,14 @@ export class AgentBudgets {
   owe(changes: readonly BucketChange[]): void {
     if (changes.length === 0) return;
     this.#owed.push(changes);
-    if (this.#owed.length > OWED_COUNT_MAX) this.#owed.shift();
+    if (this.#owed.length <= OWED_COUNT_MAX) return;
+    this.#owed.shift();
+    this.#forgottenRefundCount += 1;
+  }
+
+  /** Calls whose unused part stays taken, for want of room. */
+  get forgottenRefundCount(): number {
+    return this.#forgottenRefundCount;
   }
 
   /**
