@@ -48,6 +48,7 @@ const callOf = (overrides: Partial<ProxyCall> = {}): ProxyCall =>
     injections: [],
     decision: 'forwarded',
     wasSent: true,
+    wasTakenUp: true,
     isAnswered: true,
     status: 200,
     answer,
@@ -111,8 +112,18 @@ test('keeps a whole answer, and lets those who wait share it', async () => {
 
 test.each<[string, Partial<ProxyCall>, string]>([
   ['with another status than 200', { status: 206 }, 'failed'],
-  ['that was not whole, or held an error', { isAnswered: false }, 'failed'],
-  ['that the upstream failed to give', { wasSent: false, decision: 'upstream_failed' }, 'failed'],
+  ['that held an error', { isAnswered: false, answer: { ...answer, failed: true } }, 'failed'],
+  ['that the upstream broke off', { isAnswered: false, decision: 'upstream_failed' }, 'unfinished'],
+  [
+    'that the upstream broke off before the client had any of it',
+    { isAnswered: false, decision: 'upstream_failed', status: 502, answer: null },
+    'unfinished',
+  ],
+  [
+    'that the upstream failed to give',
+    { wasTakenUp: false, isAnswered: false, decision: 'upstream_failed', status: 500, answer: null },
+    'failed',
+  ],
   ['whose client left', { decision: 'aborted' }, 'unfinished'],
   ['cut off when its session was terminated', { decision: 'cut_off' }, 'unfinished'],
   ['to a call that carries words of ours', { injections: ['Look elsewhere.'] }, 'hinted'],

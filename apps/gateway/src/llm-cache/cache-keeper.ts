@@ -97,6 +97,8 @@ function outcomeOf(call: ProxyCall, ticket: CacheTicket): Cacheability {
   // Given words after it was looked up, while it waited for an equal one.
   if (call.injections.length > 0) return refuse('hinted');
   if (call.decision === 'aborted' || call.decision === 'cut_off') return refuse('unfinished');
+  // The upstream took it up, and then brought neither a whole answer nor an error.
+  if (call.wasTakenUp && !call.isAnswered && !call.answer?.failed) return refuse('unfinished');
   if (!call.wasSent || !call.isAnswered || call.status !== 200) return refuse('failed');
   return cacheability(ticket.request, call.answer);
 }
