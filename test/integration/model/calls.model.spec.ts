@@ -9,7 +9,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { OPERATOR_TOKEN, operatorAt, type RunningGateway } from '../start-gateway.js';
 import { gateway, startAgain, startOneGateway, upstream, upstreamsAt } from '../start-one-gateway.js';
-import { ANSWER_TOKENS, ask, ChatVendor, MODELS } from './proxied-chat.js';
+import { ask, ChatVendor, COST_USD, MODELS } from './proxied-chat.js';
 import { command, type Ending, MODEL_TIMEOUT_MS, runModel, soon, times } from './run-model.js';
 
 type Json = Record<string, any>;
@@ -24,11 +24,6 @@ const AGENTS = [
 ] as const;
 /** Whom a bound key is for. */
 const BOUND_TO = 'both';
-
-const COST_USD: Record<string, number> = {
-  'gpt-4o-mini': (10 * 0.15 + ANSWER_TOKENS * 0.6) / 1e6,
-  'gpt-4o': (10 * 2.5 + ANSWER_TOKENS * 10) / 1e6,
-};
 
 interface Call {
   serial: number;

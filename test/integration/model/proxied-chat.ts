@@ -1,13 +1,27 @@
 /**
  * The two ends of a proxied call, for the models: an agent that asks, and a vendor that answers at once, or, where the agent
- * asks `slowly`, when it is told to. Every question has an id of its own, so that each is found again on both sides.
+ * asks `slowly`, when it is told to. Every call has an id of its own, so that each is found again on both sides: what its
+ * question ends with or, where equal questions are asked, what the header `HOW` says.
  */
 import type { ServerResponse } from 'node:http';
 import { respondEvents, respondJson, type UpstreamCall, type UpstreamScript } from '#testing';
 
+type Json = Record<string, any>;
+
 export const MODELS = ['gpt-4o-mini', 'gpt-4o'] as const;
 /** So much more than any prompt costs that what is estimated is what is used. */
 export const ANSWER_TOKENS = 10_000;
+/** Of an answer, in whole millionths. */
+export const COST_USD: Record<string, number> = {
+  'gpt-4o-mini': Math.round(10 * 0.15 + ANSWER_TOKENS * 0.6) / 1e6,
+  'gpt-4o': Math.round(10 * 2.5 + ANSWER_TOKENS * 10) / 1e6,
+};
+
+/** How the vendor is to end a call, and the call's id. Of no consequence for the cache. */
+export const HOW = 'x-client-request-id';
+/** `call`: of a tool; `length`: cut off there; `break`: hangs up in mid-answer. */
+export const ENDS = ['answer', 'call', 'length', 'empty', 'break', 'fail'] as const;
+export type End = (typeof ENDS)[number];
 
 export interface Question {
   id: string;
@@ -15,6 +29,47 @@ export interface Question {
   slowly?: boolean;
   fails?: boolean;
   model?: string;
+}
+
+/** What the agent is told: the reason it ended for and its words, or the code of a refusal. */
+interface Told {
+  headers: Headers;
+  text: string;
+  id: string | null;
+}
+
+/** Rejects where the connection ended first. */
+export async function chat(
+  url: string,
+  headers: Record<string, string>,
+  body: object,
+  signal?: AbortSignal,
+): Promise<Told> {
+  const response = await fetch(`${url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+    ...(signal && { signal }),
+  });
+  const text = await response.text();
+  const code = /"code": ?"(\w+)"/.exec(text)?.[1];
+  if (code !== undefined) return { headers: response.headers, text: code, id: null };
+  const chunks: Json[] = text.startsWith('data: ')
+    ? text
+        .split('\n\n')
+        .filter((event) => event.startsWith('data: {'))
+        .map((event) => JSON.parse(event.slice('data: '.length)))
+    : [JSON.parse(text)];
+  if (text.startsWith('data: ') && !text.endsWith('data: [DONE]\n\n'))
+    throw new Error('The stream has no end.');
+  const parts = chunks.flatMap(({ choices }) => choices as Json[]);
+  const said = parts.map(({ message, delta }) => message ?? delta);
+  const words = said.map(({ content }) => content ?? '').join('');
+  const calls = said
+    .flatMap(({ tool_calls }) => tool_calls ?? [])
+    .map((call) => call.function.arguments ?? '');
+  const finish = parts.findLast(({ finish_reason }) => finish_reason)?.finish_reason;
+  return { headers: response.headers, text: `${finish} ${words}${calls.join('')}`, id: chunks[0]?.id };
 }
 
 /**
@@ -29,64 +84,73 @@ export async function ask(
   onHeaders: (headers: Headers) => void = () => {},
 ): Promise<string> {
   const { id, stream = false, slowly = false, fails = false, model = MODELS[0] } = question;
-  const content = `${fails ? 'fail' : slowly ? 'slowly' : 'now'} ${id}`;
+  const content = `${fails ? 'fail' : slowly ? 'slowly' : 'answer'} ${id}`;
+  const messages = [{ role: 'user', content }];
+  const body = { model, stream, max_tokens: ANSWER_TOKENS, messages };
   try {
-    const response = await fetch(`${url}/proxy/openai/v1/chat/completions`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...headers },
-      body: JSON.stringify({
-        model,
-        stream,
-        max_tokens: ANSWER_TOKENS,
-        messages: [{ role: 'user', content }],
-      }),
-    });
-    onHeaders(response.headers);
-    const text = await response.text();
-    if (response.headers.get('x-observatory-decision') === 'killed') return 'killed';
-    if (text.includes(`To ${id}.`)) return 'answered';
-    return /"code": ?"(\w+)"/.exec(text)?.[1] ?? `${response.status} ${text}`;
+    const told = await chat(`${url}/proxy/openai`, headers, body);
+    onHeaders(told.headers);
+    if (told.headers.get('x-observatory-decision') === 'killed') return 'killed';
+    return told.text === `stop To ${id}.` ? 'answered' : told.text;
   } catch {
     return 'cut';
   }
 }
 
 export class ChatVendor {
-  /** In the order in which they came: the id of each question, and all that it says. */
+  /** In the order in which they came: the id of each call, and all that it says. */
   readonly asked: { id: string; text: string }[] = [];
   readonly #slow = new Map<string, { call: UpstreamCall; response: ServerResponse }>();
 
   readonly script: UpstreamScript = (call, response) => {
+    if (call.method === 'DELETE') return respondJson(response, 200, { deleted: true });
     const { messages } = call.json as { messages: { content: string }[] };
-    const [, pace = '', id = ''] = /(fail|slowly|now) (\S+)$/.exec(messages.at(-1)?.content ?? '') ?? [];
+    const how = call.headers[HOW] ?? messages.at(-1)?.content ?? '';
+    const [, pace = '', id = ''] = /(\w+) (\S+)$/.exec(String(how)) ?? [];
     this.asked.push({ id, text: messages.map(({ content }) => content).join('\n') });
     if (pace === 'slowly') this.#slow.set(id, { call, response });
-    else if (pace === 'fail') fail(response);
-    else answer(call, response, id);
+    else end(call, response, id, pace as End);
   };
 
   /** What was asked `slowly`, and has come. */
-  end(id: string, how: 'answer' | 'fail'): void {
+  end(id: string, how: End): void {
     const { call, response } = this.#slow.get(id) as { call: UpstreamCall; response: ServerResponse };
     this.#slow.delete(id);
-    if (how === 'answer') answer(call, response, id);
-    else fail(response);
+    end(call, response, id, how);
   }
 }
 
-const fail = (response: ServerResponse) =>
-  respondJson(response, 500, { error: { message: 'overloaded', code: 'overloaded' } });
+/** The id of an answer at its vendor. */
+export const answerIdOf = (id: string): string => `c-${id}`;
 
-function answer({ json }: UpstreamCall, response: ServerResponse, id: string): unknown {
+function end({ json }: UpstreamCall, response: ServerResponse, id: string, how: End): unknown {
+  if (how === 'fail')
+    return respondJson(response, 500, { error: { message: 'overloaded', code: 'overloaded' } });
   const { stream, model } = json as { stream: boolean; model: string };
   const usage = { prompt_tokens: 10, completion_tokens: ANSWER_TOKENS, total_tokens: ANSWER_TOKENS + 10 };
-  const said = { role: 'assistant', content: `To ${id}.` };
-  const head = { id: 'c', model, usage };
-  if (!stream)
-    return respondJson(response, 200, {
-      ...head,
-      choices: [{ index: 0, finish_reason: 'stop', message: said }],
-    });
-  const chunk = { ...head, choices: [{ index: 0, finish_reason: 'stop', delta: said }] };
+  const text = `To ${id}.`;
+  const tool = {
+    index: 0,
+    id: 'call-1',
+    type: 'function',
+    function: { name: 'look', arguments: `"${text}"` },
+  };
+  const said = {
+    role: 'assistant',
+    ...(how === 'call' ? { content: null, tool_calls: [tool] } : { content: how === 'empty' ? '' : text }),
+  };
+  const finish_reason = how === 'call' ? 'tool_calls' : how === 'length' ? 'length' : 'stop';
+  const head = { id: answerIdOf(id), model, usage };
+  const choice = { index: 0, finish_reason };
+  if (how === 'break') {
+    const begun = { ...head, usage: null, choices: [{ index: 0, delta: said }] };
+    response.writeHead(200, { 'content-type': stream ? 'text/event-stream' : 'application/json' });
+    // An end of the connection, where the answer's own is due.
+    return response.write(stream ? `data: ${JSON.stringify(begun)}\n\n` : '{"choices": [', () =>
+      response.socket?.end(),
+    );
+  }
+  if (!stream) return respondJson(response, 200, { ...head, choices: [{ ...choice, message: said }] });
+  const chunk = { ...head, choices: [{ ...choice, delta: said }] };
   return respondEvents(response, [`data: ${JSON.stringify(chunk)}\n\n`, 'data: [DONE]\n\n']);
 }
