@@ -64,7 +64,7 @@ export const ALERT_ROUTES: readonly Route[] = [
     params: ruleParams,
     body: {
       content: { 'application/json': alertRulePatchSchema },
-      example: { muted_until_ms: 1_760_003_600_000 },
+      example: { cooldown_s: 600, notify_recovery: false },
     },
     answers: { 200: { description: 'The rule as it is now.', schema: alertRuleSchema } },
     errors: ['invalid_fields', 'alert_rule_not_found'],
