@@ -634,6 +634,59 @@ describe('after a restart', () => {
   const loop = ({ last_seen_ms, ...view }: SessionView) =>
     ({ kind: 'step', tenant_id: 'default', ...view, at_ms: last_seen_ms }) as unknown as AlertEvent;
 
+  it.each([['ended'], ['died in that moment']])(
+    'a rule tells channels that were new to it while it was muted, though the process %s',
+    async (how) => {
+      const first = await startAlerts();
+      const { store, time } = first;
+      const [early, late] = [
+        await first.area.channels.create(ADMIN, WEBHOOK),
+        await first.area.channels.create(ADMIN, { ...WEBHOOK, name: 'Nights' }),
+      ].map(({ channel }) => channel.channel_id) as [string, string];
+      await first.area.rules.update(ADMIN, 'default_kill_switch', { channel_ids: [early] });
+      first.area.monitor.note(incidentOf(time));
+      await settle();
+      await time.pass(2_000);
+      await settle();
+      store.incidents.push({ tenant_id: 'default', incident: incident(time.nowMs()) });
+      const muted_until_ms = time.nowMs() + 60_000;
+      await first.area.rules.update(ADMIN, 'default_kill_switch', { channel_ids: [late], muted_until_ms });
+      const docs = new Map(store.docs);
+      await first.area.stop();
+      if (how !== 'ended') for (const [id, document] of docs) store.docs.set(id, document);
+
+      const next = await startAlerts({ store, time });
+      await time.pass(59_000);
+      await settle();
+      expect(next.sent).toEqual([]);
+      await time.pass(2_000);
+      await settle();
+      expect(next.sent.map(({ body }) => JSON.parse(body))).toMatchObject([{ phase: 'firing' }]);
+    },
+  );
+
+  it('a rule that told channels new to it has told them once, though the process died in that moment', async () => {
+    const first = await startAlerts();
+    const { store, time } = first;
+    const [early, late] = [
+      await first.area.channels.create(ADMIN, WEBHOOK),
+      await first.area.channels.create(ADMIN, { ...WEBHOOK, name: 'Nights' }),
+    ].map(({ channel }) => channel.channel_id) as [string, string];
+    await first.area.rules.update(ADMIN, 'default_kill_switch', { channel_ids: [early] });
+    first.area.monitor.note(incidentOf(time));
+    await settle();
+    await time.pass(2_000);
+    await settle();
+    store.incidents.push({ tenant_id: 'default', incident: incident(time.nowMs()) });
+    await first.area.rules.update(ADMIN, 'default_kill_switch', { channel_ids: [late] });
+    await settle();
+
+    const next = await startAlerts({ store, time });
+    await time.pass(2_000);
+    expect(next.area.rules.list('default')[0]?.firing).toMatchObject([{ notice_count: 1 }]);
+    expect(next.sent).toEqual([]);
+  });
+
   it('a loop that was told is not told again, though the last process died before it had kept that it was', async () => {
     const first = await startAlerts();
     const { channel } = await first.area.channels.create(ADMIN, WEBHOOK);

@@ -131,9 +131,17 @@ export class AlertDocuments {
     return this.rules(tenantId).find((rule) => rule.rule_id === ruleId);
   }
 
-  /** Rejects as the store does: then nothing has changed, as with all that follow. */
-  async saveRule(tenantId: string, rule: RuleSettings, audit: AuditDraft): Promise<void> {
-    await this.#commitRules(tenantId, { saved: [rule] }, audit);
+  /**
+   * Rejects as the store does: then nothing has changed, as with all that follow.
+   * @param firing where the change makes it another
+   */
+  async saveRule(
+    tenantId: string,
+    rule: RuleSettings,
+    audit: AuditDraft,
+    firing?: KeptFiring,
+  ): Promise<void> {
+    await this.#commitRules(tenantId, { saved: [rule], firing }, audit);
   }
 
   /** @param removed what it fires: kept, with the rule, until `saveFiring` is told that it is closed */
@@ -197,7 +205,7 @@ export class AlertDocuments {
   /** A tenant's first change writes its default rules down as well. */
   async #commitRules(
     tenantId: string,
-    change: { saved: RuleSettings[]; removed?: KeptFiring },
+    change: { saved: RuleSettings[]; firing?: KeptFiring | undefined; removed?: KeptFiring },
     audit: AuditDraft,
   ): Promise<void> {
     const tenant = this.#tenant(tenantId);
@@ -206,7 +214,8 @@ export class AlertDocuments {
     const saved = [...newDefaults(tenant), ...change.saved];
     const documents = saved.map((rule) => this.#document(tenantId, 'alert_rule', rule.rule_id, rule));
     if (!isSeeded) documents.push(this.#document(tenantId, 'alert_rule', SEEDED, { types }));
-    const { removed } = change;
+    const { firing, removed } = change;
+    if (firing !== undefined) documents.push(this.#firingDocument(firing));
     const gone = removed === undefined ? [] : [removed.ruleId];
     if (removed !== undefined && removed.states.length > 0)
       documents.push(this.#firingDocument(removed, this.rule(tenantId, removed.ruleId)));

@@ -11,7 +11,7 @@ import {
   RULE_CHANNELS_MAX,
   repeatedNames,
 } from '#contracts';
-import type { KeptFiring, RuleSettings } from '#domain/alerts';
+import { isUnheard, type KeptFiring, type RuleSettings, untold } from '#domain/alerts';
 import { type ChangeQueue, type Clock, canonicalJson, changesOf, type IdSource } from '#kernel';
 import type { SettingsAudit } from '../auth/settings-audit.js';
 import type { AlertDocuments } from './alert-documents.js';
@@ -140,9 +140,18 @@ export class RuleDesk {
     requireNoAgent(rule);
     const { rule_id, name } = rule;
     const draft = audit.draft(by, by.tenant_id, action, { rule_id, name, ...detail });
-    await documents.saveRule(by.tenant_id, rule, draft);
+    await documents.saveRule(by.tenant_id, rule, draft, this.#firingWith(by.tenant_id, rule));
     watch.rulesChanged(by.tenant_id);
     return this.#shown(by.tenant_id, rule);
+  }
+
+  /** With a rule whose channels have heard of nothing: a process that dies before it tells them leaves that to the next. */
+  #firingWith(tenantId: string, rule: RuleSettings): KeptFiring | undefined {
+    const { documents, watch } = this.#parts;
+    const before = documents.rule(tenantId, rule.rule_id);
+    if (before === undefined || !isUnheard(rule, before)) return undefined;
+    const kept = watch.kept(tenantId, rule.rule_id);
+    return { ...kept, states: untold(kept.states) };
   }
 
   /** A request that is sent twice would have the same people told twice. */

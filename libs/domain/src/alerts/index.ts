@@ -11,5 +11,5 @@ export type { SpentUsd } from './rule-condition.js';
 export * from './rule-defaults.js';
 export * from './send-outcome.js';
 export type { DueNotice } from './tenant-rules.js';
-export type { FiringState } from './watched-rule.js';
+export { type FiringState, isUnheard, untold } from './watched-rule.js';
 export * from './webhook-signature.js';

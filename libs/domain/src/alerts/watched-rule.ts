@@ -32,6 +32,16 @@ export interface FiringState {
   refusals: readonly BudgetUse[];
 }
 
+/** None of its channels was sent what was said so far: for them all of it is news. */
+export const isUnheard = (after: RuleSettings, before: RuleSettings): boolean =>
+  after.channel_ids.length > 0 && !after.channel_ids.some((id) => before.channel_ids.includes(id));
+
+/** What fires, as it is where nobody was told of it. */
+export const untold = (states: readonly FiringState[]): FiringState[] =>
+  states
+    .filter(({ since_ms }) => since_ms !== null)
+    .map((state) => ({ ...state, notice_count: 0, last_notice_ms: null, told_session_ids: [] }));
+
 export class WatchedRule {
   readonly #subjects = new Map<string, Subject>();
 
@@ -80,22 +90,19 @@ export class WatchedRule {
     if ((subject.tally?.read(steadyMs).callCount ?? 0) === 0) this.#subjects.delete(agentId);
   }
 
-  /** @returns whether somebody whom it is not about any more had made it fire */
+  /** @returns whether somebody whom it is not about any more had made it fire, or what fires counts as untold */
   change(settings: RuleSettings, steadyMs: number): boolean {
     const isOtherWindow = settings.window_s !== this.settings.window_s;
-    const { channel_ids } = settings;
-    const isUnheard =
-      channel_ids.length > 0 && !channel_ids.some((id) => this.settings.channel_ids.includes(id));
+    const isNews = isUnheard(settings, this.settings);
     this.settings = settings;
-    let hasEnded = false;
+    let hasChanged = false;
     for (const [agentId, subject] of this.#subjects) {
-      // None of its channels was sent what was said so far: for them all of it is news.
-      if (isUnheard) this.#makeUntold(subject);
-      if (!isAbout(settings, agentId)) hasEnded = this.forget(agentId) || hasEnded;
+      if (isNews) hasChanged = this.#makeUntold(subject) || hasChanged;
+      if (!isAbout(settings, agentId)) hasChanged = this.forget(agentId) || hasChanged;
       // Counts of one window say nothing about another.
       if (isOtherWindow && subject.tally !== null) subject.tally = this.#newTally(steadyMs);
     }
-    return hasEnded;
+    return hasChanged;
   }
 
   /** What fires or cools. @param refusalsOf an agent's budgets that have refused a call */
@@ -125,9 +132,12 @@ export class WatchedRule {
       });
   }
 
-  #makeUntold(subject: Subject): void {
+  /** @returns whether anybody had been told */
+  #makeUntold(subject: Subject): boolean {
+    const wasTold = subject.state.lastNoticeMs !== null;
     subject.state = { ...QUIET, sinceMs: subject.state.sinceMs };
     subject.toldSessionIds = NO_SESSIONS;
+    return wasTold;
   }
 
   #makeRoom(nowMs: number): boolean {
