@@ -54,14 +54,15 @@ export async function chat(
   const text = await response.text();
   const code = /"code": ?"(\w+)"/.exec(text)?.[1];
   if (code !== undefined) return { headers: response.headers, text: code, id: null };
-  const chunks: Json[] = text.startsWith('data: ')
+  // Behind comments, where it was held.
+  const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
+  if (isStream && !text.endsWith('data: [DONE]\n\n')) throw new Error('The stream has no end.');
+  const chunks: Json[] = isStream
     ? text
         .split('\n\n')
         .filter((event) => event.startsWith('data: {'))
         .map((event) => JSON.parse(event.slice('data: '.length)))
     : [JSON.parse(text)];
-  if (text.startsWith('data: ') && !text.endsWith('data: [DONE]\n\n'))
-    throw new Error('The stream has no end.');
   const parts = chunks.flatMap(({ choices }) => choices as Json[]);
   const said = parts.map(({ message, delta }) => message ?? delta);
   const words = said.map(({ content }) => content ?? '').join('');
