@@ -174,6 +174,41 @@ describe.skipIf(redisMissing !== null)('the limiter in Redis', () => {
     },
   );
 
+  it.each([
+    { minute: 7, spentAt: 0, used: 800 },
+    { minute: 0, spentAt: -HOUR_MS, used: 800 + 50 },
+  ])(
+    'counts once what is seeded again, on its way for a few milliseconds more or less: at minute $minute',
+    async ({ minute, spentAt, used }) => {
+      const connection = open();
+      await connection.open();
+      const clock = new FakeClock(Date.UTC(2026, 5, 15, 12, minute, 20));
+      const limiter = new RedisRateLimiter({
+        client: connection.client,
+        gatewayId: 'gateway-1',
+        replyTimeoutMs: 5_000,
+        clock,
+      });
+      const agent = agentScope('default', 'agent-1');
+      const limits = { ...NO_LIMITS, budget_hour_usd: 1 };
+      const look = limitWindows(agent, limits, { requests: 0, tokens: 0, costMicroUsd: 0 }, clock.nowMs());
+      const hourMs = Date.UTC(2026, 5, 15, 12);
+      const spent = [{ hourMs: hourMs + spentAt, costMicroUsd: 800 }];
+      if (spentAt < 0) {
+        await limiter.take(
+          limitWindows(agent, limits, { requests: 1, tokens: 0, costMicroUsd: 50 }, clock.nowMs()),
+        );
+        spent.push({ hourMs, costMicroUsd: 50 });
+      }
+      for (const lateMs of [0, 6, 0, -3, 40]) {
+        const nowMs = clock.nowMs() - lateMs;
+        await limiter.seed(budgetSeeds(agent, limits, spent, nowMs), nowMs);
+        expect((await lookAt(limiter, look))[0]?.used, `${lateMs} ms`).toBe(used);
+        clock.advance(1_000);
+      }
+    },
+  );
+
   it.each([-90, 90])(
     'corrects the hour in which a gateway took whose clock is %i minutes ahead, where that is told by its clock',
     async (ahead) => {
@@ -541,7 +576,7 @@ describe.skipIf(redisMissing !== null)('the limiter in Redis', () => {
     const astray = open(`${server.socketPath}?db=99`);
     expect(await astray.open()).toBe(false);
     await rejection(limiterOf(astray).take([hour(5)]));
-    expect(failures[0]).toMatchObject({ reason: 'reply', code: 'ERR' });
+    expect(failures[0]).toMatchObject({ reason: 'reply', code: 'no such database' });
     expect(astray.isReady).toBe(false);
     const first = open();
     await first.open();

@@ -283,10 +283,12 @@ export const SEED = change(`
       own.c = math.max(own.c, amount)
     else
       local from = taken - taken % window
-      local to = math.max(from + 1, math.min(from + window, gatewayNow)) + now - gatewayNow
-      from = from + now - gatewayNow
-      local last = to - 1 - (to - 1) % slot
-      local first = math.min(last, math.ceil(from / slot) * slot)
+      local to = math.max(from + 1, math.min(from + window, gatewayNow))
+      -- In whole slots: what is on its way for a few milliseconds more or less is about the same ones.
+      local ahead = math.floor((now - gatewayNow) / slot + 0.5) * slot
+      local last = (to == gatewayNow and now or to + ahead) - 1
+      last = last - last % slot
+      local first = math.min(last, math.ceil(from / slot) * slot + ahead)
       local count = (last - first) / slot + 1
       first = math.max(first, oldest)
       local left = (last - first) / slot + 1
