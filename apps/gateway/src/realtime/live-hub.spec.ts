@@ -101,7 +101,9 @@ describe('LiveHub', () => {
     hub.release('t', topic);
     hub.publish('t', topic, { kind: 'step', step: { trace_id: 'a' } } as never);
     hub.flush();
-    expect(sent).toMatchObject([{ tenantId: 't', frame: { topic, events: [{ step: { trace_id: 'a' } }] } }]);
+    expect(sent).toMatchObject([
+      { tenantId: 't', frame: { topic, events: [{ payload: { step: { trace_id: 'a' } } }] } },
+    ]);
   });
 
   test('who comes back to a session that nobody watched is not told that nothing happened in it', async () => {
