@@ -59,6 +59,19 @@ describe.skipIf(redisMissing !== null)('the limiter in Redis', () => {
     gatewayId = 'gateway-1',
   ): RedisRateLimiter =>
     new RedisRateLimiter({ client, gatewayId, ...(replyTimeoutMs !== undefined && { replyTimeoutMs }) });
+  /** Its Redis says what the clock says. */
+  const inTime = async (nowMs: number) => {
+    const connection = open();
+    await connection.open();
+    const clock = new FakeClock(nowMs);
+    const limiter = new RedisRateLimiter({
+      client: connection.client,
+      gatewayId: 'gateway-1',
+      replyTimeoutMs: 5_000,
+      clock,
+    });
+    return { clock, limiter };
+  };
   /** Milliseconds until it rejected, and with what. */
   const rejection = async (work: Promise<unknown>): Promise<{ failure: RedisFailure; afterMs: number }> => {
     const startMs = performance.now();
@@ -144,15 +157,7 @@ describe.skipIf(redisMissing !== null)('the limiter in Redis', () => {
   ])(
     'seeds the hour at minute $minute of Redis by a gateway whose clock is $ahead minutes ahead',
     async ({ minute, ahead, used, later }) => {
-      const connection = open();
-      await connection.open();
-      const clock = new FakeClock(Date.UTC(2026, 5, 15, 12, minute));
-      const limiter = new RedisRateLimiter({
-        client: connection.client,
-        gatewayId: 'gateway-1',
-        replyTimeoutMs: 5_000,
-        clock,
-      });
+      const { clock, limiter } = await inTime(Date.UTC(2026, 5, 15, 12, minute));
       const agent = agentScope('default', 'agent-1');
       const limits = { ...NO_LIMITS, budget_hour_usd: 1 };
       const nowMs = clock.nowMs() + ahead * MINUTE_MS;
@@ -180,15 +185,7 @@ describe.skipIf(redisMissing !== null)('the limiter in Redis', () => {
   ])(
     'counts once what is seeded again, on its way for a few milliseconds more or less: at minute $minute',
     async ({ minute, spentAt, used }) => {
-      const connection = open();
-      await connection.open();
-      const clock = new FakeClock(Date.UTC(2026, 5, 15, 12, minute, 20));
-      const limiter = new RedisRateLimiter({
-        client: connection.client,
-        gatewayId: 'gateway-1',
-        replyTimeoutMs: 5_000,
-        clock,
-      });
+      const { clock, limiter } = await inTime(Date.UTC(2026, 5, 15, 12, minute, 20));
       const agent = agentScope('default', 'agent-1');
       const limits = { ...NO_LIMITS, budget_hour_usd: 1 };
       const look = limitWindows(agent, limits, { requests: 0, tokens: 0, costMicroUsd: 0 }, clock.nowMs());
@@ -212,15 +209,7 @@ describe.skipIf(redisMissing !== null)('the limiter in Redis', () => {
   it.each([-90, 90])(
     'corrects the hour in which a gateway took whose clock is %i minutes ahead, where that is told by its clock',
     async (ahead) => {
-      const connection = open();
-      await connection.open();
-      const clock = new FakeClock(Date.UTC(2026, 5, 15, 12, 30));
-      const limiter = new RedisRateLimiter({
-        client: connection.client,
-        gatewayId: 'gateway-1',
-        replyTimeoutMs: 5_000,
-        clock,
-      });
+      const { clock, limiter } = await inTime(Date.UTC(2026, 5, 15, 12, 30));
       const nowMs = clock.nowMs() + ahead * MINUTE_MS;
       for (const minutesAgo of [10, 40, 100]) {
         const change = { ...hour(0, 100), takenAtMs: nowMs - minutesAgo * MINUTE_MS };
@@ -233,17 +222,10 @@ describe.skipIf(redisMissing !== null)('the limiter in Redis', () => {
   it.each([-2, 2])(
     'says how long a day lasts by the clock of the gateway, which is %i hours ahead, and how long a sliding hour by its own',
     async (ahead) => {
-      const connection = open();
-      await connection.open();
       const midnightMs = Date.UTC(2026, 5, 16);
       // 01:00 by the clock of Redis where the gateway is behind, and 21:00 the day before where it is ahead: for it 23:00.
       const nowMs = midnightMs - HOUR_MS;
-      const limiter = new RedisRateLimiter({
-        client: connection.client,
-        gatewayId: 'gateway-1',
-        replyTimeoutMs: 5_000,
-        clock: new FakeClock(nowMs - ahead * HOUR_MS),
-      });
+      const { limiter } = await inTime(nowMs - ahead * HOUR_MS);
       const day: LimitWindow = { ...month(1_000), windowMs: DAY_MS, startMs: midnightMs - DAY_MS };
       const { windows } = await limiter.take([day, hour(1)], nowMs);
       expect(windows).toMatchObject([{ resetMs: HOUR_MS }, { resetMs: HOUR_MS + MINUTE_MS }]);

@@ -22,17 +22,10 @@ import {
   MODELS,
 } from './proxied-chat.js';
 import { command, type Ending, MODEL_TIMEOUT_MS, runModel, soon, times } from './run-model.js';
+import { AGENTS, TENANTS, type TenantName } from './two-tenants.js';
 
 type Json = Record<string, any>;
 
-const TENANTS = ['red', 'blue'] as const;
-type TenantName = (typeof TENANTS)[number];
-/** The second of `red` has the name of `blue`'s only one. */
-const AGENTS = [
-  { of: 'red', name: 'one' },
-  { of: 'red', name: 'both' },
-  { of: 'blue', name: 'both' },
-] as const;
 /** Asks for what is not there, to see that all before it has been looked up. */
 const PROBE = 'probe';
 /** Of both tenants together, so that some give way. */

@@ -11,17 +11,10 @@ import { OPERATOR_TOKEN, operatorAt, type RunningGateway } from '../start-gatewa
 import { gateway, startAgain, startOneGateway, upstream, upstreamsAt } from '../start-one-gateway.js';
 import { ask, ChatVendor, COST_USD, MODELS } from './proxied-chat.js';
 import { command, type Ending, MODEL_TIMEOUT_MS, runModel, soon, times } from './run-model.js';
+import { AGENTS, TENANTS, type TenantName } from './two-tenants.js';
 
 type Json = Record<string, any>;
 
-const TENANTS = ['red', 'blue'] as const;
-type TenantName = (typeof TENANTS)[number];
-/** The second of `red` has the name of `blue`'s only one. */
-const AGENTS = [
-  { of: 'red', name: 'one' },
-  { of: 'red', name: 'both' },
-  { of: 'blue', name: 'both' },
-] as const;
 /** Whom a bound key is for. */
 const BOUND_TO = 'both';
 

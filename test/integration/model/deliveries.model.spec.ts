@@ -3,24 +3,16 @@
  * says is true, is told once to each of its channels and in its order, or is listed as a dead letter or as waiting.
  */
 import fc from 'fast-check';
-import { io, type Socket } from 'socket.io-client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Answer, type Receiver, startReceiver, status } from '../http-receiver.js';
 import { OPERATOR_TOKEN, operatorAt, type RunningGateway } from '../start-gateway.js';
 import { gateway, startAgain, startOneGateway, upstream, upstreamsAt } from '../start-one-gateway.js';
 import { ask, ChatVendor, COST_USD, MODELS } from './proxied-chat.js';
 import { command, type Ending, MODEL_TIMEOUT_MS, runModel, soon, times } from './run-model.js';
+import { AGENTS, LiveThings, TENANTS, type TenantName } from './two-tenants.js';
 
 type Json = Record<string, any>;
 
-const TENANTS = ['red', 'blue'] as const;
-type TenantName = (typeof TENANTS)[number];
-/** The second of `red` has the name of `blue`'s only one. */
-const AGENTS = [
-  { of: 'red', name: 'one' },
-  { of: 'red', name: 'both' },
-  { of: 'blue', name: 'both' },
-] as const;
 const TYPES = ['error_rate', 'spend', 'total_spend', 'budget'] as const;
 type RuleType = (typeof TYPES)[number];
 /** One of each type is there from the beginning. */
@@ -280,8 +272,7 @@ async function counted(): Promise<Counts> {
 
 class Real {
   /** Of deliveries by their ids, as the live topic last told of them. */
-  readonly live: Record<TenantName, Map<string, Json>> = { red: new Map(), blue: new Map() };
-  readonly sockets: Socket[] = [];
+  readonly live = new LiveThings('gateway:deliveries', (one) => one.delivery_id);
   readonly channels: Record<TenantName, string[]> = { red: [], blue: [] };
   readonly keys = {} as Record<TenantName, string>;
   /** By receiver, what it took, each delivery once and in the order in which it came. */
@@ -320,20 +311,7 @@ class Real {
   as = (of: TenantName): RunningGateway['operator'] =>
     operatorAt(gateway.url, OPERATOR_TOKEN, 'ada', this.tenant(of));
 
-  watch(): void {
-    for (const socket of this.sockets.splice(0)) socket.close();
-    for (const of of TENANTS) {
-      const auth = { token: OPERATOR_TOKEN, tenant_id: this.tenant(of) };
-      const socket = io(`${gateway.url}/live`, { auth, transports: ['websocket'], reconnection: false });
-      const keep = (delivery: Json) => this.live[of].set(delivery.delivery_id, delivery);
-      this.live[of].clear();
-      socket.on('frame', ({ events }) => events.forEach(({ payload }: Json) => void keep(payload)));
-      socket.emit('subscribe', { topic: 'gateway:deliveries' }, ({ snapshot }: Json) =>
-        snapshot.forEach(keep),
-      );
-      this.sockets.push(socket);
-    }
-  }
+  watch = () => this.live.watch(gateway.url, this.tenant);
 
   async listed(of: TenantName, filter = ''): Promise<Json[]> {
     const { items } = (await this.as(of)('GET', `/v1/alert-deliveries?limit=500${filter}`)).body;
@@ -805,7 +783,7 @@ async function begin(): Promise<{ model: Model; real: Real }> {
   for (const of of TENANTS)
     for (const id of earlier?.channels[of] ?? []) await earlier?.as(of)('DELETE', `/v1/alert-channels/${id}`);
   await soon(async () => (await counted()).pending).toBe(0);
-  for (const socket of earlier?.sockets ?? []) socket.close();
+  earlier?.live.stop();
   run += 1;
   const model = new Model();
   const real = new Real(run, model.modes);

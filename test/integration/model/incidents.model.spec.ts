@@ -3,25 +3,17 @@
  * is closed by whoever lets its agent run, and is told once to each channel of each rule that is about it and not muted.
  */
 import fc from 'fast-check';
-import { io, type Socket } from 'socket.io-client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Receiver, startReceiver } from '../http-receiver.js';
 import { OPERATOR_TOKEN, operatorAt, type RunningGateway } from '../start-gateway.js';
 import { gateway, startAgain, startOneGateway, upstream, upstreamsAt } from '../start-one-gateway.js';
 import { ask, ChatVendor } from './proxied-chat.js';
 import { command, type Ending, MODEL_TIMEOUT_MS, runModel, soon, times } from './run-model.js';
+import { AGENTS, LiveThings, TENANTS, type TenantName } from './two-tenants.js';
 
 type Json = Record<string, any>;
 
-const TENANTS = ['red', 'blue'] as const;
-type TenantName = (typeof TENANTS)[number];
 const OPERATORS = ['ada', 'ben'] as const;
-/** The second of `red` has the name of `blue`'s only one. */
-const AGENTS = [
-  { of: 'red', name: 'one' },
-  { of: 'red', name: 'both' },
-  { of: 'blue', name: 'both' },
-] as const;
 /** A default rule of the type is there from the beginning. */
 const RULES_MAX = 3;
 const LATER_MS = 3_600_000;
@@ -119,8 +111,7 @@ afterAll(async () => {
 
 class Real {
   /** Of incidents by their ids, as the live topic last told of them. */
-  readonly live: Record<TenantName, Map<string, Json>> = { red: new Map(), blue: new Map() };
-  readonly sockets: Socket[] = [];
+  readonly live = new LiveThings('gateway:incidents', (one) => one.incident_id);
   readonly channels = {} as Record<TenantName, string[]>;
   readonly keys = {} as Record<TenantName, string>;
 
@@ -141,20 +132,7 @@ class Real {
       { id: session },
     );
 
-  watch(): void {
-    for (const socket of this.sockets.splice(0)) socket.close();
-    for (const of of TENANTS) {
-      const auth = { token: OPERATOR_TOKEN, tenant_id: this.tenant(of) };
-      const socket = io(`${gateway.url}/live`, { auth, transports: ['websocket'], reconnection: false });
-      const keep = (incident: Json) => this.live[of].set(incident.incident_id, incident);
-      this.live[of].clear();
-      socket.on('frame', ({ events }) => events.forEach(({ payload }: Json) => void keep(payload)));
-      socket.emit('subscribe', { topic: 'gateway:incidents' }, ({ snapshot }: Json) =>
-        snapshot.forEach(keep),
-      );
-      this.sockets.push(socket);
-    }
-  }
+  watch = () => this.live.watch(gateway.url, this.tenant);
 
   /** What a receiver was told, each delivery once, however often it came. */
   told(at: number): string[] {

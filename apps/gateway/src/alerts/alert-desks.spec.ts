@@ -634,25 +634,30 @@ describe('after a restart', () => {
   const loop = ({ last_seen_ms, ...view }: SessionView) =>
     ({ kind: 'step', tenant_id: 'default', ...view, at_ms: last_seen_ms }) as unknown as AlertEvent;
 
+  /** One of its channels has heard of what fires, and that is kept; the other is `late`. */
+  async function toldOne() {
+    const { area, store, time } = await startAlerts();
+    const [early, late] = [
+      await area.channels.create(ADMIN, WEBHOOK),
+      await area.channels.create(ADMIN, { ...WEBHOOK, name: 'Nights' }),
+    ].map(({ channel }) => channel.channel_id) as [string, string];
+    await area.rules.update(ADMIN, 'default_kill_switch', { channel_ids: [early] });
+    area.monitor.note(incidentOf(time));
+    await settle();
+    await time.pass(2_000);
+    await settle();
+    store.incidents.push({ tenant_id: 'default', incident: incident(time.nowMs()) });
+    return { area, store, time, late };
+  }
+
   it.each([['ended'], ['died in that moment']])(
     'a rule tells channels that were new to it while it was muted, though the process %s',
     async (how) => {
-      const first = await startAlerts();
-      const { store, time } = first;
-      const [early, late] = [
-        await first.area.channels.create(ADMIN, WEBHOOK),
-        await first.area.channels.create(ADMIN, { ...WEBHOOK, name: 'Nights' }),
-      ].map(({ channel }) => channel.channel_id) as [string, string];
-      await first.area.rules.update(ADMIN, 'default_kill_switch', { channel_ids: [early] });
-      first.area.monitor.note(incidentOf(time));
-      await settle();
-      await time.pass(2_000);
-      await settle();
-      store.incidents.push({ tenant_id: 'default', incident: incident(time.nowMs()) });
+      const { area, store, time, late } = await toldOne();
       const muted_until_ms = time.nowMs() + 60_000;
-      await first.area.rules.update(ADMIN, 'default_kill_switch', { channel_ids: [late], muted_until_ms });
+      await area.rules.update(ADMIN, 'default_kill_switch', { channel_ids: [late], muted_until_ms });
       const docs = new Map(store.docs);
-      await first.area.stop();
+      await area.stop();
       if (how !== 'ended') for (const [id, document] of docs) store.docs.set(id, document);
 
       const next = await startAlerts({ store, time });
@@ -666,19 +671,8 @@ describe('after a restart', () => {
   );
 
   it('a rule that told channels new to it has told them once, though the process died in that moment', async () => {
-    const first = await startAlerts();
-    const { store, time } = first;
-    const [early, late] = [
-      await first.area.channels.create(ADMIN, WEBHOOK),
-      await first.area.channels.create(ADMIN, { ...WEBHOOK, name: 'Nights' }),
-    ].map(({ channel }) => channel.channel_id) as [string, string];
-    await first.area.rules.update(ADMIN, 'default_kill_switch', { channel_ids: [early] });
-    first.area.monitor.note(incidentOf(time));
-    await settle();
-    await time.pass(2_000);
-    await settle();
-    store.incidents.push({ tenant_id: 'default', incident: incident(time.nowMs()) });
-    await first.area.rules.update(ADMIN, 'default_kill_switch', { channel_ids: [late] });
+    const { area, store, time, late } = await toldOne();
+    await area.rules.update(ADMIN, 'default_kill_switch', { channel_ids: [late] });
     await settle();
 
     const next = await startAlerts({ store, time });
