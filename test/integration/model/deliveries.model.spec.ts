@@ -2,8 +2,11 @@
  * Whatever agents call and spend, whatever a receiver makes of it, and however often the gateway goes down: what a rule about calls
  * says is true, is told once to each of its channels and in its order, or is listed as a dead letter or as waiting.
  */
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { SQLite } from '#adapters/sqlite';
+import { ALL_AGENTS } from '#contracts';
 import { type Answer, type Receiver, startReceiver, status } from '../http-receiver.js';
 import { OPERATOR_TOKEN, operatorAt, type RunningGateway } from '../start-gateway.js';
 import { gateway, startAgain, startOneGateway, upstream, upstreamsAt } from '../start-one-gateway.js';
@@ -26,8 +29,6 @@ const ERROR_CALLS_MIN = 10;
 const ATTEMPTS_MAX = 10;
 /** What a page that comes to look is shown at least. */
 const SHOWN_AT_ONCE = 50;
-/** What fires silently is kept once a second. */
-const KEPT_AFTER_MS = 1_300;
 
 /** What a receiver does with a notice. */
 const MODES = {
@@ -109,8 +110,8 @@ class Model {
   /** Since the gateway was started. */
   notices: Record<string, number> = {};
   finished = { delivered: 0, dead: 0 };
-  /** When something changed last of which no notice says so. */
-  silentlyChangedMs = 0;
+  /** Rules of which something changed that no notice says: a start knows of it what was kept, once a second. */
+  readonly silentlyChanged = new Set<Rule>();
   #serial = 0;
 
   next(): number {
@@ -135,10 +136,11 @@ class Model {
           if (one.state === was) this.settle(one, becomes(this.modes[at] as Mode));
   }
 
-  tell({ id, type, channels }: Rule, phase: string, { of, name }: Subject): void {
+  tell(rule: Rule, phase: string, { of, name }: Subject): void {
+    const { id, type, channels } = rule;
     const kind = `${type} ${phase.split(' ')[0]}`;
     this.notices[kind] = (this.notices[kind] ?? 0) + 1;
-    if (channels.length === 0) this.silentlyChangedMs = Date.now();
+    if (channels.length === 0) this.silentlyChanged.add(rule);
     for (const at of channels) {
       const key = `${of} ${id} ${name} ${at}`;
       const told = this.deliveries.get(key) ?? [];
@@ -163,7 +165,7 @@ class Model {
     rule.firing.set(subject, known);
     if (!isOn) {
       if (rule.notify_recovery && known.count > 0) this.tell(rule, 'recovered', subject);
-      else this.silentlyChangedMs = Date.now();
+      else this.silentlyChanged.add(rule);
       Object.assign(known, { isFiring: false, count: 0, isRefusalTold: false });
       return;
     }
@@ -172,7 +174,7 @@ class Model {
     const isHeard = isNews && !rule.isMuted && !(rule.cooldown_s > 0 && known.isCooling);
     known.isRefusalTold = isRefused && (known.isRefusalTold || isHeard);
     if (!isHeard) {
-      if (isNews) this.silentlyChangedMs = Date.now();
+      if (isNews) this.silentlyChanged.add(rule);
       return;
     }
     known.count += 1;
@@ -185,7 +187,7 @@ class Model {
     for (const [subject, { isFiring, count }] of rule.firing)
       if (!isAbout(rule, subject)) {
         if (isFiring && count > 0 && told.notify_recovery) this.tell(told, 'recovered unwatched', subject);
-        else this.silentlyChangedMs = Date.now();
+        else this.silentlyChanged.add(rule);
         rule.firing.delete(subject);
       }
   }
@@ -655,7 +657,7 @@ const kinds = [
         if (rule.window_s !== before.window_s)
           for (const known of rule.firing.values()) known.tally &&= { calls: 0, failures: 0, isWhole: false };
         model.close(rule, before);
-        model.silentlyChangedMs = Date.now();
+        model.silentlyChanged.add(rule);
         model.look(rule);
         await agree(model, real);
       },
@@ -755,9 +757,27 @@ const hasDead = (model: Readonly<Model>, of: TenantName): boolean =>
     ([key, all]) => key.startsWith(`${of} `) && all.some(({ state }) => state === 'dead'),
   );
 
+/** What a rule fires or was told of, as it lies on disk and as the model has it. */
+const kept = ({ id }: Rule): Json => {
+  const database = new SQLite(join(gateway.dataDir, 'observatory.db'), { readonly: true });
+  const row = database.prepare('SELECT body FROM documents WHERE id = ?').get(`firing:${id}`) as Json;
+  database.close();
+  const states: Json[] = row === undefined ? [] : JSON.parse(row.body).states;
+  return Object.fromEntries(
+    states.map(({ agent_id, since_ms, notice_count }) => [agent_id, [since_ms !== null, notice_count]]),
+  );
+};
+const keeps = ({ firing, cooldown_s }: Rule): Json =>
+  Object.fromEntries(
+    [...firing]
+      .filter(([, { isFiring, isCooling }]) => isFiring || (cooldown_s > 0 && isCooling))
+      .map(([{ name }, { isFiring, count }]) => [name ?? ALL_AGENTS, [isFiring, count]]),
+  );
+
 async function restart(model: Model, real: Real, how: Ending): Promise<void> {
-  const keptInMs = model.silentlyChangedMs + KEPT_AFTER_MS - Date.now();
-  if (how === 'kill' && keptInMs > 0) await new Promise((done) => setTimeout(done, keptInMs));
+  const changed = [...model.silentlyChanged].filter((rule) => model.rules[rule.of].includes(rule));
+  model.silentlyChanged.clear();
+  if (how === 'kill') await soon(() => changed.map(kept)).toEqual(changed.map(keeps));
   await gateway[how]();
   real.before = { notices: {}, finished: { delivered: 0, dead: 0 }, pending: 0 };
   model.restarted();

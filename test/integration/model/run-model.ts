@@ -13,7 +13,9 @@ const SEED = Number(FC_SEED ?? (FC_NUM_RUNS === undefined ? 1_764_400_000 : Date
 const RUNS_MS = FC_NUM_RUNS === undefined ? 30_000 : 3_600_000;
 /** For the way from a run that fails to the shortest. */
 const SHRINKING_MS = 60_000;
-export const MODEL_TIMEOUT_MS = RUNS_MS + SHRINKING_MS + 60_000;
+/** Of one run, where the whole suite starves it. */
+const RUN_MS = 180_000;
+export const MODEL_TIMEOUT_MS = RUNS_MS + RUN_MS + SHRINKING_MS;
 
 /** One kind of command: does the same on both sides, and compares the answers. */
 export const command = <Model extends object, Real, Args>(
