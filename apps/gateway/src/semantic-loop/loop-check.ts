@@ -11,7 +11,6 @@ import {
   SidecarFailure,
   tenantIdOf,
 } from '#contracts';
-import { cutPrompt, PROMPT_CHARS_MAX } from '#domain/semantic-loop';
 import { type Clock, FairLru } from '#kernel';
 import type { CheckResult, LoopFailure, SemanticLoopEvents } from './semantic-loop-events.js';
 
@@ -43,12 +42,13 @@ export interface LoopQuestion {
   sessionKey: SessionKey;
   agentId: string;
   callId: string;
+  /** As `promptOf` has it, and as it is sent. */
   prompt: string;
   /** Its client SDK's own: of an attempt that was compared nothing is asked again, one that never was is now. */
   isRetry: boolean;
   /** What the words are put to: model and system prompt, or a name of both. */
   task: string;
-  /** Whether an earlier prompt of the session, as `excerptOf` sent it, is one that this one repeats. */
+  /** Whether an earlier prompt of the session is one that this one repeats. */
   counts: (similarPrompt: string) => boolean;
   traceParent: string | null;
   /** Resolves when nobody waits for the call any more. */
@@ -99,7 +99,6 @@ export class LoopCheck {
   /** By session and agent. */
   readonly #unanswered: FairLru<string, Unanswered>;
   readonly #tasked: FairLru<string, Tasked>;
-  /** What is sent of them. */
   readonly #firsts: FairLru<string, Pick<Asked, 'callId' | 'prompt'>>;
 
   constructor(parts: LoopCheckParts) {
@@ -127,7 +126,7 @@ export class LoopCheck {
     const [tenantId, asker] = [tenantIdOf(asked.sessionKey), askerOf(asked)];
     const isKnown = this.#tasked.peek(tenantId, asker) ?? this.#firsts.peek(tenantId, asker);
     if (isKnown !== undefined) return;
-    this.#firsts.set(tenantId, asker, { callId: asked.callId, prompt: excerptOf(asked.prompt) });
+    this.#firsts.set(tenantId, asker, { callId: asked.callId, prompt: asked.prompt });
   }
 
   /** Never rejects: what fails is clear, and counted. */
@@ -152,7 +151,7 @@ export class LoopCheck {
         service
           .checkLoop({ ...scope, request_id: first.callId, prompt: first.prompt }, options)
           .catch(() => {});
-      const query = { ...scope, request_id: attempt.requestId, prompt: excerptOf(question.prompt) };
+      const query = { ...scope, request_id: attempt.requestId, prompt: question.prompt };
       const answer = await Promise.race([
         service.checkLoop(query, options),
         question.gone.then((): typeof LEFT => LEFT),
@@ -167,8 +166,7 @@ export class LoopCheck {
       const isOnce = isNewTask || (question.isRetry && isFirst);
       const isAnothers =
         answer.loop_detected &&
-        (!question.counts(answer.similar_prompt) ||
-          (isOnce && answer.similar_prompt === cutPrompt(query.prompt)));
+        (!question.counts(answer.similar_prompt) || (isOnce && answer.similar_prompt === question.prompt));
       events.checked(isAnothers ? 'clear' : resultOf(answer), tookMs);
       return answer.loop_detected && !isAnothers ? { kind: 'loop', answer } : CLEAR;
     } catch (error) {
@@ -270,22 +268,6 @@ function resultOf({ loop_detected, fitness, vetoed_by }: LoopAnswer): CheckResul
   if (loop_detected) return 'loop';
   if (fitness !== 'fit') return 'unfit';
   return vetoed_by === null ? 'clear' : 'vetoed';
-}
-
-/** Hexadecimal digits of a digest that stand for what is left out. */
-const OMITTED_DIGITS = 16;
-
-/**
- * What is sent of a prompt: no model reads more, and stores keep no more. Of a longer one the beginning and the end,
- * since what is asked about a long document stands behind or before it, and between them a digest of the rest: two
- * documents in one frame are not the same prompt.
- */
-export function excerptOf(prompt: string): string {
-  if (prompt.length <= PROMPT_CHARS_MAX) return prompt;
-  const half = Math.floor(PROMPT_CHARS_MAX / 2) - OMITTED_DIGITS;
-  const omitted = hash('sha256', prompt.slice(half, -half));
-  // With an underscore it is compared letter by letter, as names in code are.
-  return `${prompt.slice(0, half)}\nomitted_${omitted.slice(0, OMITTED_DIGITS)}\n${prompt.slice(-half)}`;
 }
 
 export const digestOf = (prompt: string): string => hash('sha256', prompt, 'base64');

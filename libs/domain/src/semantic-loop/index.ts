@@ -14,5 +14,5 @@ export {
   type MemoryPromptHistoryOptions,
   type PromptHistoryCounts,
 } from './memory-prompt-history.js';
-export { cutPrompt, PROMPT_CHARS_MAX } from './prompt-chars.js';
+export { cutPrompt, excerptOf } from './prompt-chars.js';
 export { promptOf } from './prompt-of.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { cutPrompt, PROMPT_CHARS_MAX } from './prompt-chars.js';
+import { cutPrompt, excerptOf, PROMPT_CHARS_MAX } from './prompt-chars.js';
 
 it('leaves a well-formed prompt that is short enough as it is', () => {
   fc.assert(
@@ -20,4 +20,13 @@ it('never leaves half a character at the cut', () => {
 it('puts a replacement for what is no character, and does so once', () => {
   expect(cutPrompt('a\udc00\ud800b')).toBe('a\ufffd\ufffdb');
   expect(cutPrompt(cutPrompt('a\ud800'))).toBe('a\ufffd');
+});
+
+it('excerpts a long prompt by its beginning and its end', () => {
+  const long = `first ${'x'.repeat(10_000_000)} last`;
+  const excerpt = excerptOf(long);
+  expect(excerpt.length).toBeLessThanOrEqual(PROMPT_CHARS_MAX);
+  expect(excerpt.startsWith('first x')).toBe(true);
+  expect(excerpt.endsWith('x last')).toBe(true);
+  expect(excerptOf('short')).toBe('short');
 });

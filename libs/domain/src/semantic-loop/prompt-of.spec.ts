@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import type { LlmRequest, NewestTurn } from '#contracts';
+import { excerptOf } from './prompt-chars.js';
 import { promptOf } from './prompt-of.js';
 
 const request = (
@@ -35,13 +36,14 @@ it.each<[what: string, newest: Partial<NewestTurn>]>([
   expect(promptOf(request(newest))).toBeNull();
 });
 
-it.each([
-  'Why is that?',
-  "don't do it",
-  '请继续',
-  'ช่วยสรุปรายงานฉบับนี้ให้หน่อย',
-  'src/app.ts fails',
-  'a'.repeat(1_000_000),
-])('is a prompt: %.30s', (user_text) => {
-  expect(promptOf(request({ user_text }))).toBe(user_text);
+it.each(['Why is that?', "don't do it", '请继续', 'ช่วยสรุปรายงานฉบับนี้ให้หน่อย', 'src/app.ts fails'])(
+  'is a prompt: %s',
+  (user_text) => {
+    expect(promptOf(request({ user_text }))).toBe(user_text);
+  },
+);
+
+it('is the excerpt of a long text', () => {
+  const user_text = `Why? ${'a'.repeat(1_000_000)}`;
+  expect(promptOf(request({ user_text }))).toBe(excerptOf(user_text));
 });

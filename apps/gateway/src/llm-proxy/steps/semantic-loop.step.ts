@@ -3,9 +3,9 @@
  * for a few milliseconds at most; a call whose check fails, for whatever reason, goes on as it came.
  */
 import { type LlmRequest, SEMANTIC_LOOP_POLICY_DEFAULT, type SessionKey } from '#contracts';
-import { cutPrompt, promptOf } from '#domain/semantic-loop';
+import { promptOf } from '#domain/semantic-loop';
 import { deferred } from '#kernel';
-import { type AskedEnding, digestOf, excerptOf, type LoopCheck } from '../../semantic-loop/loop-check.js';
+import { type AskedEnding, digestOf, type LoopCheck } from '../../semantic-loop/loop-check.js';
 import type { LoopDesk } from '../../semantic-loop/loop-desk.js';
 import type { SemanticLoopEvents } from '../../semantic-loop/semantic-loop-events.js';
 import type { AgentDirectory } from '../agents/agent-directory.js';
@@ -37,7 +37,7 @@ export const semanticLoopStep = (parts: SemanticLoopParts): Step => ({
     const prompt = promptOf(call.request);
     if (prompt === null) return undefined;
     const before = call.asked;
-    call.asked = [...before, digestOf(cutPrompt(excerptOf(prompt)))];
+    call.asked = [...before, digestOf(prompt)];
     if (!isNewConversation(call)) return checkPrompt(parts, call, { prompt, before }, policy);
     const { id: callId, agentId } = call;
     parts.check.noteFirst({ sessionKey: call.sessionKey as SessionKey, agentId, callId, prompt });
@@ -88,9 +88,8 @@ async function checkPrompt(
   const request = call.request as LlmRequest;
   const isMoreThanWords = bringsMoreThanWords(request);
   const task = digestOf(JSON.stringify([request.model, systemOf(request.system_text)]));
-  const asSent = cutPrompt(excerptOf(prompt));
   const counts = (similar: string) =>
-    !(isMoreThanWords && similar === asSent) &&
+    !(isMoreThanWords && similar === prompt) &&
     (!call.isSessionInferred || before.includes(digestOf(similar)) || hasAsked(call, similar));
   const question = {
     tenantId,
@@ -148,8 +147,7 @@ function hasAsked(call: ProxyCall, similarPrompt: string): boolean {
       { ...body, [found.name]: messages.slice(0, end) },
       call.target.path,
     );
-    const prompt = promptOf(earlier);
-    if (prompt !== null && cutPrompt(excerptOf(prompt)) === similarPrompt) return true;
+    if (promptOf(earlier) === similarPrompt) return true;
   }
   return false;
 }
