@@ -203,14 +203,15 @@ describe('searches in files that the vendor ran', () => {
   });
 
   it.each([
-    ['leaves its output out', {}],
-    ['has its output, too', { output }],
-  ])('are the items that a stream tells of, where its last event %s', (_, more) => {
+    ['leaves its output out', {}, 2],
+    ['has its output, too', { output }, 2],
+    ['has more of them', { output: [...output, item('fs_4', 'completed')] }, 3],
+  ])('are the items that a stream tells of, where its last event %s', (_, more, count) => {
     const end = { type: 'response.completed', response: response(more) };
     for (const events of [
       [...done, end],
       [...done, ...done, end],
     ])
-      expect(streamed(events)?.file_search_count).toBe(2);
+      expect(streamed(events)?.file_search_count).toBe(count);
   });
 });

@@ -17,6 +17,7 @@ const SAID: [Name, object, string | undefined][] = [
   ['anthropic', { usage: { output_tokens: 1, service_tier: 'standard', inference_geo: 'us' } }, 'us'],
   ['anthropic', { usage: { output_tokens: 1, speed: 'fast', inference_geo: 'us' } }, 'fast us'],
   ['anthropic', { usage: { output_tokens: 1, inference_geo: 'global' } }, undefined],
+  ['anthropic', { usage: { output_tokens: 1, inference_geo: 'GLOBAL' } }, undefined],
   ['anthropic', { usage: { output_tokens: 1, inference_geo: 'not_available' } }, undefined],
   ['gemini', { usageMetadata: { serviceTier: 'FLEX' } }, 'flex'],
   ['gemini', { usageMetadata: { serviceTier: 'unspecified' } }, undefined],

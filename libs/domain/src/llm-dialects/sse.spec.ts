@@ -55,6 +55,11 @@ describe('SseReader', () => {
 
   it('takes a CR and an LF in two chunks for one line end', () => {
     expect(read('data: 1\r', '\ndata: 2\r', '\n\r', '\n')).toEqual([['', '1\n2']]);
+    expect(read('data: 1\r', '\n', '\n')).toEqual([['', '1']]);
+  });
+
+  it('takes a byte order mark for one at the beginning alone', () => {
+    expect(read('data: 1\n\n', '\ufeffdata: 2\n\n')).toEqual([['', '1']]);
   });
 
   it('reads characters whose bytes come one by one', () => {
@@ -72,24 +77,34 @@ describe('SseReader', () => {
     expect(events).toEqual(['one']);
   });
 
-  it('skips an event with a line beyond the limit, counts it, and reads on', () => {
-    const long = 'x'.repeat(DIALECT_LIMITS.eventCharsMax + 1);
+  it.each([
+    ['a line', `data: ${'x'.repeat(DIALECT_LIMITS.eventCharsMax + 1)}\ndata: same event\n\n`],
+    ['lines', `data: ${'x'.repeat(DIALECT_LIMITS.eventCharsMax / 2)}\n`.repeat(3).concat('\n')],
+  ])('skips an event with %s beyond the limit, counts it, and reads on', (_, long) => {
     const events: string[] = [];
     const reader = new SseReader((data) => events.push(data));
-    reader.push(Buffer.from(`data: ${long}\ndata: same event\n\ndata: next\n\n`));
+    reader.push(Buffer.from(`${long}data: next\n\n${long}`));
     expect(events).toEqual(['next']);
-    expect(reader.skippedCount).toBe(1);
+    expect(reader.skippedCount).toBe(2);
+    expect(reader.keptCount).toBe(0);
   });
 
-  it('holds no more than the limit of a line that does not end', () => {
-    const events: string[] = [];
-    const reader = new SseReader((data) => events.push(data));
-    const mebibyte = Buffer.alloc(1024 * 1024, 'x');
-    reader.push(Buffer.from('data: '));
-    for (let sent = 0; sent <= DIALECT_LIMITS.eventBytesMax; sent += mebibyte.length) reader.push(mebibyte);
-    reader.push(Buffer.from('end\r'));
-    reader.push(Buffer.from('\ndata: same event\r\n\r\ndata: next\r\n\r\n'));
-    expect(events).toEqual(['next']);
-    expect(reader.skippedCount).toBe(1);
-  });
+  it.each(['\n', '\r\n', '\r'])(
+    'holds no more than the limit of a line that does not end with its %j',
+    (end) => {
+      const events: string[] = [];
+      const reader = new SseReader((data) => events.push(data));
+      const mebibyte = Buffer.alloc(1024 * 1024, 'x');
+      reader.push(Buffer.from('data: '));
+      for (let sent = 0; sent <= DIALECT_LIMITS.eventBytesMax; sent += mebibyte.length) {
+        reader.push(mebibyte);
+        expect(reader.keptCount).toBeLessThanOrEqual(DIALECT_LIMITS.eventBytesMax);
+      }
+      reader.push(Buffer.from(`end${end.charAt(0)}`));
+      reader.push(Buffer.from(`${end.slice(1)}data: same event${end}${end}data: next${end}${end}`));
+      for (const data of ['later', 'last']) reader.push(Buffer.from(`data: ${data}${end}${end}`));
+      expect(events).toEqual(['next', 'later', 'last']);
+      expect(reader.skippedCount).toBe(1);
+    },
+  );
 });

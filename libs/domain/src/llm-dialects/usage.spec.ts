@@ -114,14 +114,33 @@ it.each<[(typeof NAMES)[number], object]>([
     'gemini',
     {
       usageMetadata: {
-        promptTokenCount: 20,
+        promptTokenCount: 16,
+        toolUsePromptTokenCount: 4,
         candidatesTokenCount: 9,
         promptTokensDetails: [
-          { modality: 'TEXT', tokenCount: 3 },
+          { modality: 'TEXT', tokenCount: 2 },
           { modality: 'IMAGE', tokenCount: 5 },
-          { modality: 'AUDIO', tokenCount: 12 },
+          { modality: 'AUDIO', tokenCount: 9 },
+        ],
+        toolUsePromptTokensDetails: [
+          { modality: 'TEXT', tokenCount: 1 },
+          { modality: 'AUDIO', tokenCount: 3 },
         ],
         candidatesTokensDetails: [{ modality: 'AUDIO', tokenCount: 5 }],
+      },
+    },
+  ],
+  [
+    'gemini-interactions',
+    {
+      usage: {
+        total_input_tokens: 20,
+        total_output_tokens: 9,
+        input_tokens_by_modality: [
+          { modality: 'text', tokens: 8 },
+          { modality: 'audio', tokens: 12 },
+        ],
+        output_tokens_by_modality: [{ modality: 'audio', tokens: 5 }],
       },
     },
   ],
@@ -132,16 +151,42 @@ it.each<[(typeof NAMES)[number], object]>([
   expect(usage).not.toHaveProperty('image_output_tokens');
 });
 
-it('gemini counts pictures that it writes apart from text', () => {
-  const usageMetadata = {
-    promptTokenCount: 20,
-    candidatesTokenCount: 1_300,
-    // A kind that is named without its number has none.
-    candidatesTokensDetails: [{ modality: 'IMAGE' }, { modality: 'IMAGE', tokenCount: 1_290 }],
-  };
-  expect(DIALECT_BY_NAME.gemini.readAnswer({ usageMetadata }).usage).toMatchObject({
-    image_output_tokens: 1_290,
-  });
+it.each<[(typeof NAMES)[number], object]>([
+  [
+    'openai-chat',
+    {
+      usage: {
+        prompt_tokens: 20,
+        completion_tokens: 1_300,
+        completion_tokens_details: { image_tokens: 1_290 },
+      },
+    },
+  ],
+  [
+    'gemini',
+    {
+      usageMetadata: {
+        promptTokenCount: 20,
+        candidatesTokenCount: 1_300,
+        // A kind that is named without its number has none.
+        candidatesTokensDetails: [{ modality: 'IMAGE' }, { modality: 'IMAGE', tokenCount: 1_290 }],
+      },
+    },
+  ],
+  [
+    'gemini-interactions',
+    {
+      usage: {
+        total_input_tokens: 20,
+        total_output_tokens: 1_300,
+        output_tokens_by_modality: [{ modality: 'image' }, { modality: 'image', tokens: 1_290 }],
+      },
+    },
+  ],
+])('%s counts pictures that it writes apart from text', (name, body) => {
+  const usage = DIALECT_BY_NAME[name].readAnswer(body).usage;
+  expect(usage).toMatchObject({ output_tokens: 1_300, image_output_tokens: 1_290 });
+  expect(usage).not.toHaveProperty('audio_output_tokens');
 });
 
 it('cuts every part to what its whole has left for it', () => {
@@ -207,4 +252,14 @@ it('reads what Kimi took from its cache, which stands beside the counts, and the
     DIALECT_BY_NAME['openai-chat'].readAnswer({ usage }).usage?.cached_input_tokens;
   expect(cachedOf(usage)).toBe(12);
   expect(cachedOf({ ...usage, prompt_tokens_details: { cached_tokens: 10 } })).toBe(10);
+});
+
+it('reads what those behind OpenRouter wrote to a cache, which costs more than input', () => {
+  const prompt_tokens_details = { cached_tokens: 4, cache_write_tokens: 10 };
+  const usage = { prompt_tokens: 19, completion_tokens: 13, prompt_tokens_details };
+  expect(DIALECT_BY_NAME['openai-chat'].readAnswer({ usage }).usage).toMatchObject({
+    input_tokens: 19,
+    cached_input_tokens: 4,
+    cache_write_tokens: 10,
+  });
 });

@@ -292,7 +292,7 @@ describe('Messages streams', () => {
       output_tokens,
     });
     const iterations = [
-      part('compaction', 180_000, 3_500),
+      { ...part('compaction', 180_000, 3_500), cache_creation: { ephemeral_1h_input_tokens: 1 } },
       part('message', 20_000, 600),
       part('advisor_message', 800, 1_500),
       part('message', 3_000, 400),
@@ -302,6 +302,7 @@ describe('Messages streams', () => {
       input_tokens: 203_800 + 3 * 11,
       cached_input_tokens: 30,
       cache_write_tokens: 3,
+      cache_write_hour_tokens: 1,
       output_tokens: 6_000,
       reasoning_tokens: 0,
     };

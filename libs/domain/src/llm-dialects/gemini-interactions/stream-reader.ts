@@ -93,7 +93,6 @@ function readEnd(gatherer: AnswerGatherer, event: JsonRecord): void {
   readHead(gatherer, interaction);
   const answer = readInteractionAnswer({ ...interaction, model: gatherer.model });
   gatherer.usage = answer.usage;
-  gatherer.searchCount = answer.usage?.search_count ?? 0;
   gatherer.tier = readTier(interaction.service_tier);
   gatherer.failed ||= answer.failed;
   if (answer.text !== '' || answer.tool_calls.length > 0) {

@@ -235,6 +235,23 @@ describe('Chat Completions streams', () => {
     });
   });
 
+  it('reads what is refused and what is spoken as text, and the older call as one', () => {
+    const answerTo = (...deltas: object[]) =>
+      readStream(
+        deltas.map((delta) => `data: ${JSON.stringify({ choices: [{ index: 0, delta }] })}\n\n`).join(''),
+      ).answer();
+    expect(answerTo({ refusal: 'No' }, { refusal: '.' }).text).toBe('No.');
+    expect(answerTo({ audio: { transcript: 'Good ' } }, { audio: { transcript: 'day' } }).text).toBe(
+      'Good day',
+    );
+    const { name, arguments: json } = TRAINS;
+    const { tool_calls } = answerTo(
+      { function_call: { name, arguments: '' } },
+      { function_call: { arguments: json } },
+    );
+    expect(tool_calls).toEqual([{ id: null, name, arguments: json }]);
+  });
+
   it('joins the fragments of tool calls, and a name that comes with each of them is one name', () => {
     const { tool_calls, finish } = readStream(bytes('stream-tools.chunks.txt')).answer();
     expect(tool_calls).toEqual([TRAINS, WEATHER]);
