@@ -69,9 +69,12 @@ describe('verifyAuditChain', () => {
           ...target,
           [member]: member === 'detail' ? { reason: 'nicer' } : 'changed',
         } as AuditEntry;
-        expect(verifyAuditChain(entries.with(index, changed))).toMatchObject({
+        const last = entries[index - 1];
+        expect(verifyAuditChain(entries.with(index, changed))).toEqual({
           ok: false,
+          entry_count: index,
           broken_at_seq: index + 1,
+          head: last ? { seq: last.seq, hash: last.hash } : AUDIT_GENESIS,
         });
       }),
     );

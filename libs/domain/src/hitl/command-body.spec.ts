@@ -75,6 +75,18 @@ describe('parseCommandBody', () => {
     }
   });
 
+  it('refuses new content with a number that may have lost its last digits, wherever it stands', () => {
+    const parse = (id: unknown) =>
+      parseCommandBody('rewrite', { trace_id: 't', new_content: { path: null, rows: [{ id }] } });
+    expect(parse(2 ** 53)).toEqual({
+      ok: false,
+      fields: ['new_content'],
+      detail:
+        'new_content: send numbers beyond 2^53, such as ids of 64 bits, as text; their last digits are lost',
+    });
+    for (const id of [2 ** 53 - 1, `${2 ** 53}`]) expect(parse(id).ok).toBe(true);
+  });
+
   it('refuses new content that is nested too deep or too large', () => {
     const nested = (levels: number) => {
       let content: unknown = 'bottom';

@@ -123,7 +123,57 @@ describe('decideCommand', () => {
         since_ms: NOW_MS,
         directive_seq: 8,
       },
-      directive: { directive_id: 'd-new', seq: 8, type: 'pause', operator_id: 'ada', reason: 'look' },
+      directive: {
+        directive_id: 'd-new',
+        seq: 8,
+        type: 'pause',
+        issued_at_ms: NOW_MS,
+        operator_id: 'ada',
+        reason: 'look',
+      },
+    });
+  });
+
+  it.each<[Command, Partial<ControlRow>]>([
+    [
+      'pause',
+      { state: 'pause_requested', reason: 'look', asked_by: ['bot-2'], expires_at_ms: NOW_MS + 60_000 },
+    ],
+    ['resume', { state: 'active', reason: null, asked_by: [], expires_at_ms: null }],
+    ['terminate', { state: 'terminated', reason: 'enough', asked_by: [], expires_at_ms: null }],
+  ])('%s is its operator’s from now on, and leaves nothing of the pause before', (command, changes) => {
+    const before = control({
+      state: 'expired',
+      operator_id: 'system',
+      reason: 'earlier',
+      asked_by: ['bot-1'],
+      since_ms: 1,
+      expires_at_ms: 2,
+    });
+    const decision = decideCommand(before, COMMAND[command], context({ askedBy: 'bot-2' }));
+    expect(decision.kind === 'apply' && { ...decision.next, directives: [], directive_seq: 0 }).toEqual({
+      ...before,
+      operator_id: 'ada',
+      since_ms: NOW_MS,
+      ...changes,
+    });
+  });
+
+  it('knows of nobody who asked for a pause that an operator set by hand, nor of any before the first', () => {
+    expect(decideCommand(control(), COMMAND.pause, context())).toMatchObject({ next: { asked_by: [] } });
+    expect(control()).toEqual({
+      tenant_id: 'default',
+      session_id: 's-1',
+      state: 'active',
+      operator_id: null,
+      reason: null,
+      asked_by: [],
+      since_ms: null,
+      expires_at_ms: null,
+      cooperative: false,
+      proxied: false,
+      directive_seq: 0,
+      directives: [],
     });
   });
 
@@ -182,10 +232,14 @@ describe('decideCommand', () => {
     const last = decideCommand(nearlyFull, COMMAND.inject, context());
     const full = last.kind === 'apply' ? last.next : nearlyFull;
     expect(full.directives.length).toBe(LIMITS.directivesPerSessionMax);
-    expect(decideCommand(full, COMMAND.inject, context())).toEqual({
-      kind: 'refuse',
-      code: 'too_many_directives',
-    });
+    for (const [state, command] of [
+      ['active', 'inject'],
+      ['paused', 'rewrite'],
+    ] as const)
+      expect(decideCommand({ ...full, state }, COMMAND[command], context())).toEqual({
+        kind: 'refuse',
+        code: 'too_many_directives',
+      });
     const paused = decideCommand(full, COMMAND.pause, context());
     expect(paused.kind === 'apply' && paused.next.directives.length).toBe(LIMITS.directivesPerSessionMax);
     const resumed = paused.kind === 'apply' && decideCommand(paused.next, COMMAND.resume, context());
@@ -267,15 +321,16 @@ describe('decideExpiry', () => {
     state: 'paused',
     operator_id: 'ada',
     reason: 'look',
+    asked_by: ['bot-1'],
     expires_at_ms: 100,
     since_ms: 1,
   });
 
   it('waits until the pause is due', () => {
     expect(decideExpiry(paused, false, 'resume')).toEqual({ kind: 'none' });
-    expect(decideExpiry(paused, true, 'resume')).toMatchObject({
+    expect(decideExpiry(paused, true, 'resume')).toEqual({
       kind: 'expire',
-      next: { state: 'expired', operator_id: 'system' },
+      next: { ...paused, state: 'expired', operator_id: 'system', asked_by: [] },
     });
   });
 

@@ -10,7 +10,7 @@ it('adds an agent that asks behind those before it, once, and as many as there i
     expect(decideAsk(decision.next, `agent-${n}`)).toEqual({ kind: 'none' });
     row = decision.next;
   }
-  expect(row.asked_by[0]).toBe('agent-0');
-  expect(row.asked_by).toHaveLength(ASKERS_PER_SESSION_MAX);
+  const asked_by = Array.from({ length: ASKERS_PER_SESSION_MAX }, (_, n) => `agent-${n}`);
+  expect(row).toEqual({ ...initialControl('default', 's-1'), asked_by });
   expect(decideAsk(row, 'one more')).toEqual({ kind: 'full' });
 });
