@@ -433,3 +433,35 @@ describe('of the thoughts in an answer without room', () => {
     expect(reader.finish()).toMatchObject({ thinking_signature: signature, text: '' });
   });
 });
+
+test('an id of 64 bits in a call is told apart by its last digit, and an answer without one stays whole', () => {
+  const read = (json: string) => {
+    const reader = AnswerReader.for(
+      dialectFor('anthropic', 'POST', '/v1/messages') as Dialect,
+      [],
+      false,
+      newRoom(),
+    );
+    reader.push(Buffer.from(json));
+    return reader.finish();
+  };
+  const message = (content: string) =>
+    `{"id":"msg_1","type":"message","role":"assistant","model":"m","stop_reason":"end_turn","stop_sequence":null,"content":[${content}],"usage":{"input_tokens":1,"output_tokens":1}}`;
+  const call = (id: string) => `{"type":"tool_use","id":"t","name":"f","input":{"id":${id}}}`;
+  expect(read(message(call('9007199254740993')))).toMatchObject({
+    tool_calls: [{ arguments: '{"id":"9007199254740993"}' }],
+    lossless: false,
+  });
+  expect(read(message(call('7')))).toMatchObject({ tool_calls: [{ arguments: '{"id":7}' }], lossless: true });
+});
+
+test('a stream that was asked for comes as a JSON array from Gemini alone', () => {
+  const { gemini } = DIALECT_BY_NAME;
+  const part = '{"candidates":[{"content":{"parts":[{"text":"Hi"}]}}]}';
+  const streamed = AnswerReader.for(gemini, [], true, newRoom());
+  streamed.push(Buffer.from(`[${part},${part}]`));
+  expect(streamed.finish()).toMatchObject({ text: 'HiHi' });
+  const whole = AnswerReader.for(CHAT, ['content-type', 'application/json'], true, newRoom());
+  whole.push(Buffer.from('{"choices":[{"index":0,"message":{"content":"Hi"}}]}'));
+  expect(whole.finish()).toMatchObject({ text: 'Hi' });
+});

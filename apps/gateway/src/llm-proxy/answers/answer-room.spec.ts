@@ -100,3 +100,17 @@ test('what is inflated when its call has ended takes nothing', () => {
   expect(mayKeep(1.2 * MEBIBYTE)).toBe(false);
   expect(answerBytes.taken).toBe(0);
 });
+
+test('what a reader keeps is taken once, from its own tenant alone, and given back once', () => {
+  const answerBytes = newShare();
+  const roomOf = (tenantId: string) => new AnswerRoom(tenantId, answerBytes);
+  const [first, second, other] = [roomOf('one'), roomOf('one'), roomOf('other')];
+  const mayKeep = first.keeper();
+  for (const keptCount of [MEBIBYTE / 2, MEBIBYTE / 2, MEBIBYTE]) expect(mayKeep(keptCount)).toBe(true);
+  const { taken } = answerBytes;
+  expect(taken).toBeLessThan(MEBIBYTE);
+  expect(second.keeper()(MEBIBYTE)).toBe(false);
+  expect(other.keeper()(MEBIBYTE)).toBe(true);
+  for (const left of [first, first]) left.leave();
+  expect(answerBytes.taken).toBe(taken);
+});

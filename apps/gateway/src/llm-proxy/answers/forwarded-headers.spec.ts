@@ -64,6 +64,13 @@ describe('requestHeaders', () => {
       'close, X-Hop ,x-other',
     ];
     expect(requestHeaders([...given, 'x-other', '3'], false)).toEqual(['x-kept', '2']);
+    const named = ['connection', 'x-one', 'x-one', '1', 'connection', 'x-two', 'x-two', '2'];
+    expect(requestHeaders([...named, 'x-kept', 'x-too', 'x-too', '3'], false)).toEqual([
+      'x-kept',
+      'x-too',
+      'x-too',
+      '3',
+    ]);
   });
 });
 
@@ -101,6 +108,7 @@ it('reads names and values in any letters', () => {
   const given = ['X-One', '1', 'Content-Type', 'Text/Event-Stream; charset=utf-8'];
   expect(headerOf(given, 'content-type')).toBe('Text/Event-Stream; charset=utf-8');
   expect(headerOf(given, 'x-two')).toBeUndefined();
+  expect(headerOf(['vary', 'content-type', 'content-type', 'text/plain'], 'content-type')).toBe('text/plain');
   expect(isEventStream(given)).toBe(true);
   expect(isEventStream(['content-type', 'application/json; of="text/event-stream"'])).toBe(false);
   expect(isEventStream([])).toBe(false);
@@ -109,5 +117,5 @@ it('reads names and values in any letters', () => {
 it('tells the encodings of all such headers, in their order, and none for a plain answer', () => {
   const given = ['content-encoding', 'GZIP, identity', 'x-encoding-of', 'zstd', 'Content-Encoding', ', br'];
   expect(encodingsOf(given)).toEqual(['gzip', 'br']);
-  expect(encodingsOf(['content-language', 'gzip'])).toEqual([]);
+  expect(encodingsOf(['content-language', 'gzip', 'vary', 'content-encoding', 'x-next', 'br'])).toEqual([]);
 });

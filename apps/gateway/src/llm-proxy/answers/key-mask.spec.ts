@@ -18,6 +18,7 @@ test.each([
   'nothing of it',
   KEY,
   `${KEY}${KEY}`,
+  `${KEY} and ${KEY}, not ${KEY}`,
   `a${KEY}`,
   `abcabcabcabd-7, which is abc and the key`,
   `${KEY.slice(1)} ${KEY} café ${KEY.slice(0, -1)}`,
