@@ -129,6 +129,31 @@ describe('a replay from the cache', () => {
   });
 });
 
+test('its incident says who was stopped, where, and by what measure', async () => {
+  const { ask, incidents } = setUp();
+  await inTurn(6, () => ask({ cache: null, isSessionInferred: false }));
+  const { agentId, sessionId, upstream, startedAtMs } = buildProxyCall({ body: { model: 'm' } });
+  const { threshold, window_size } = DEFAULT_KILL_SWITCH;
+  expect(incidents).toEqual([
+    {
+      incident_id: expect.stringMatching(/^inc_\d+$/),
+      seq: 0,
+      agent_id: agentId,
+      session_id: sessionId,
+      upstream: upstream.name,
+      model: 'm',
+      at_ms: startedAtMs,
+      breakdown: expect.objectContaining({ score: expect.any(Number) }),
+      threshold,
+      window_size,
+      evidence: Array(6).fill(expect.objectContaining({ call_id: expect.any(String) })),
+      reactivated_by: null,
+      reactivated_at_ms: null,
+    },
+  ]);
+  expect(incidents[0]?.breakdown.score).toBeGreaterThan(threshold);
+});
+
 test('a question that is asked again because its answer broke off is no repetition', async () => {
   const { ask, incidents } = setUp();
   const named = { cache: null, isSessionInferred: false };

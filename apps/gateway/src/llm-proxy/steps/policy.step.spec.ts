@@ -877,5 +877,8 @@ describe('what all agents may use together', () => {
     Object.assign(fetch, ENDED);
     step.settle?.(fetch);
     expect((await used(TOGETHER, budget))[0]).toMatchObject({ used: 120 });
+    // Their records, too, add up to what is paid, and each is stored with what it says of the answer.
+    expect((begun.costMicroUsd ?? 0) + (fetch.costMicroUsd ?? 0)).toBe(120);
+    expect([begun.documents, fetch.documents]).not.toContain(null);
   });
 });
