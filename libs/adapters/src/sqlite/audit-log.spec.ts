@@ -1,5 +1,7 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { AuditEntry } from '#contracts';
+import { hashAuditEntry } from '#domain/hitl/audit-chain';
 import { systemClock } from '#kernel';
 import { buildAuditDraft } from '#testing';
 import { temporaryFolder } from '#testing/temporary-folder';
@@ -76,6 +78,14 @@ describe('the stored audit', () => {
     expect(offline.verify('default')).toMatchObject({ ok: false, broken_at_seq: brokenAtSeq });
     expect(offline.tenants()).toContain('other');
     offline.close();
+  });
+
+  it('gives away an end that was written anew with a hash of its own', async () => {
+    const { audit } = await write(3);
+    const { hash: _, ...entry } = audit.at(-1) as AuditEntry;
+    const forged = { ...entry, operator_id: 'eve' };
+    tamper(`UPDATE audit SET operator_id = 'eve', hash = '${hashAuditEntry(forged)}' WHERE seq = 3`);
+    expect(await store.verifyAudit('default')).toMatchObject({ ok: false });
   });
 
   it('is verified over more entries than one piece holds', async () => {
