@@ -100,6 +100,7 @@ describe('SseReader', () => {
         reader.push(mebibyte);
         expect(reader.keptCount).toBeLessThanOrEqual(DIALECT_LIMITS.eventBytesMax);
       }
+      expect(reader.keptCount).toBe(0);
       reader.push(Buffer.from(`end${end.charAt(0)}`));
       reader.push(Buffer.from(`${end.slice(1)}data: same event${end}${end}data: next${end}${end}`));
       for (const data of ['later', 'last']) reader.push(Buffer.from(`data: ${data}${end}${end}`));
