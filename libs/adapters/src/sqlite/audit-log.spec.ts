@@ -85,7 +85,7 @@ describe('the stored audit', () => {
     const { hash: _, ...entry } = audit.at(-1) as AuditEntry;
     const forged = { ...entry, operator_id: 'eve' };
     tamper(`UPDATE audit SET operator_id = 'eve', hash = '${hashAuditEntry(forged)}' WHERE seq = 3`);
-    expect(await store.verifyAudit('default')).toMatchObject({ ok: false });
+    expect(await store.verifyAudit('default')).toMatchObject({ ok: false, broken_at_seq: 3 });
   });
 
   it('is verified over more entries than one piece holds', async () => {

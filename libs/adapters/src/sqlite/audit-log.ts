@@ -100,7 +100,8 @@ export class AuditReader {
       .prepare('SELECT seq, hash FROM audit_heads WHERE tenant_id = ?')
       .get(tenantId) ?? AUDIT_GENESIS) as AuditHead;
     if (known.seq === head.seq && known.hash === head.hash) return { ...checked, isLast: true };
-    const brokenAtSeq = Math.min(known.seq, head.seq) + 1;
+    // As long as it should be: its end is another one.
+    const brokenAtSeq = known.seq === head.seq ? head.seq : Math.min(known.seq, head.seq) + 1;
     return { ...checked, ok: false, broken_at_seq: brokenAtSeq, isLast: true };
   }
 
