@@ -8,14 +8,16 @@
  *
  * Lengths make it unambiguous without escapes, which is what makes it fast.
  */
-import { hash } from 'node:crypto';
+import { createHash, type Hash, hash } from 'node:crypto';
 import type { CanonicalMessage, DialectName, VendorValue } from '#contracts';
-import { unitAt } from '#kernel';
+import { unitAt, wholeEnd } from '#kernel';
 
 /** Requests nest a dozen deep; deeper than this is no request. */
 const DEPTH_MAX = 256;
-/** What is kept between two walks; a larger request has a buffer of its own. */
-const BYTES_KEPT = 512 * 1024;
+/** What is hashed in one call; of a larger request, at a time. */
+const PIECE_BYTES = 512 * 1024;
+/** A longer text is written in pieces. */
+const LONG_CHARS = 64 * 1024;
 /** Below it a loop over characters is faster than a call into the runtime. */
 const SHORT_CHARS = 32;
 const REPLACEMENT = Buffer.from('\ufffd');
@@ -74,14 +76,18 @@ export function messagesHash(messages: readonly CanonicalMessage[]): string | nu
 }
 
 function digest(isWhole: boolean): string | null {
-  const hex = isWhole ? hash('sha256', bytes.subarray(0, at)) : null;
-  if (bytes.length > BYTES_KEPT) bytes = Buffer.allocUnsafe(BYTES_KEPT);
-  return hex;
+  const before = hashing;
+  hashing = null;
+  if (!isWhole) return null;
+  const last = bytes.subarray(0, at);
+  return before === null ? hash('sha256', last) : before.update(last).digest('hex');
 }
 
 /** Of the walk under way: it never waits, so there is only one. */
-let bytes = Buffer.allocUnsafe(BYTES_KEPT);
+const bytes = Buffer.allocUnsafe(PIECE_BYTES);
 let at = 0;
+/** Of what no longer is in `bytes`. */
+let hashing: Hash | null = null;
 const float = new Float64Array(1);
 const floatBytes = new Uint8Array(float.buffer);
 
@@ -181,20 +187,26 @@ function addNumber(value: number): boolean {
 function addText(text: string): void {
   const { length } = text;
   if (length < SHORT_CHARS && addShortAscii(text, length)) return;
-  const start = at;
+  if (length > LONG_CHARS) {
+    if (isWellFormed(text)) addLong(TEXT, text);
+    else addEscaped(text);
+    return;
+  }
+  const start = reserve(HEAD_BYTES + length * BYTES_PER_UNIT_MAX);
   // As many bytes as characters: all of it ASCII, and nothing more to ask.
   if (addUtf8(TEXT, text) === length) return;
   // Half a surrogate pair has no UTF-8 and is written as this sign.
   if (bytes.subarray(start, at).indexOf(REPLACEMENT) === -1 || isWellFormed(text)) return;
   at = start;
-  // Escaped, under a tag of its own.
-  addUtf8(ILL_FORMED, JSON.stringify(text));
+  addEscaped(text);
 }
 
+/** Under a tag of its own. */
+const addEscaped = (text: string): void => addLong(ILL_FORMED, JSON.stringify(text));
+
 function addShortAscii(text: string, length: number): boolean {
-  reserve(HEAD_BYTES + length);
+  const start = reserve(HEAD_BYTES + length) + 5;
   const into = bytes;
-  const start = at + 5;
   for (let index = 0; index < length; index++) {
     const unit = unitAt(text, index);
     if (unit > 0x7f) return false;
@@ -205,13 +217,25 @@ function addShortAscii(text: string, length: number): boolean {
   return true;
 }
 
-/** @returns the text's bytes */
+/** @returns the text's bytes, for which there is room */
 function addUtf8(kind: number, text: string): number {
-  reserve(HEAD_BYTES + text.length * BYTES_PER_UNIT_MAX);
   const length = bytes.write(text, at + 5, 'utf8');
   addHead(kind, length);
   at += 5 + length;
   return length;
+}
+
+/** @param text well-formed */
+function addLong(kind: number, text: string): void {
+  reserve(HEAD_BYTES);
+  addHead(kind, Buffer.byteLength(text));
+  at += 5;
+  for (let from = 0; from < text.length; ) {
+    const to = wholeEnd(text, Math.min(from + LONG_CHARS, text.length));
+    reserve(LONG_CHARS * BYTES_PER_UNIT_MAX);
+    at += bytes.write(text.slice(from, to), at, 'utf8');
+    from = to;
+  }
 }
 
 /** Does not move on: the text is written first, as its length is known only then. */
@@ -225,11 +249,14 @@ function addHead(kind: number, length: number): void {
   into[start + 4] = length >>> 24;
 }
 
-function reserve(count: number): void {
-  if (at + count <= bytes.length) return;
-  const larger = Buffer.allocUnsafe(Math.max(bytes.length * 2, at + count));
-  larger.set(bytes.subarray(0, at));
-  bytes = larger;
+/** @param count less than a piece. @returns where there is room for so many */
+function reserve(count: number): number {
+  if (at + count > bytes.length) {
+    hashing ??= createHash('sha256');
+    hashing.update(bytes.subarray(0, at));
+    at = 0;
+  }
+  return at;
 }
 
 /** Of Node 20, but not of the TypeScript library that goes with it. */
