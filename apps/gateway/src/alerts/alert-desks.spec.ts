@@ -257,6 +257,9 @@ describe('a rule that is removed', () => {
   });
 });
 
+const docsAbout = ({ docs }: MemoryAlertStore, agentId: string): StoredDocument[] =>
+  [...docs.values()].filter(({ body }) => JSON.stringify(body).includes(agentId));
+
 describe('a process that died while a rule was taken away from agents for which it fires', () => {
   const taken: [string, (area: AlertsArea) => Promise<unknown>][] = [
     ['removed', ({ rules }) => rules.remove(ADMIN, 'default_kill_switch')],
@@ -283,10 +286,23 @@ describe('a process that died while a rule was taken away from agents for which 
     expect(next.area.rules.list('default').flatMap(({ firing }) => firing)).toEqual([]);
     expect(notices(await startAlerts({ store, time }))).toEqual([]);
     await time.pass(1_000);
-    expect([...store.docs.values()].filter(({ body }) => JSON.stringify(body).includes('crawler'))).toEqual(
-      [],
-    );
+    expect(docsAbout(store, 'crawler')).toEqual([]);
   });
+
+  it.each(taken)(
+    'leaves nothing of them on disk where nobody is told that it is over: %s',
+    async (_, take) => {
+      const { area, store, time } = await startAlerts();
+      await area.rules.update(ADMIN, 'default_kill_switch', { notify_recovery: false });
+      area.monitor.note(incidentOf(time));
+      await time.pass(1_000);
+      expect(docsAbout(store, 'crawler')).toHaveLength(1);
+      await take(area);
+      const next = await startAlerts({ store, time: new FakeTime(time.nowMs()) });
+      await next.time.pass(1_000);
+      expect(docsAbout(store, 'crawler')).toEqual([]);
+    },
+  );
 });
 
 describe('a channel', () => {

@@ -158,8 +158,9 @@ export class TenantRules {
   restore(ruleId: string, kept: readonly FiringState[]): void {
     const one = this.#rules.get(ruleId);
     const steadyMs = this.#parts.clock.steadyMs();
-    // It may have been changed in the last moment of that process.
-    const states = kept.filter(({ agent_id }) => one === undefined || isAbout(one.settings, agent_id));
+    // It may have been changed in the last moment of that process: what it watches no more is kept no more.
+    const states = kept.filter(({ agent_id }) => one !== undefined && isAbout(one.settings, agent_id));
+    if (states.length < kept.length) this.#parts.onChanged(ruleId);
     one?.restore(states, steadyMs);
     for (const state of states) {
       const { agent_id, since_ms, told_session_ids, refusals } = state;
