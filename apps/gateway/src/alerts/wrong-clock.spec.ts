@@ -1,6 +1,6 @@
 /** Somebody sets the wall clock while alerts fire: nobody is flooded, and nobody waits for the time that was. */
 import { describe, expect, it } from 'vitest';
-import { alertRuleBodySchema } from '#contracts';
+import { alertRuleBodySchema, type Incident } from '#contracts';
 import type { SendOutcome } from '#domain/alerts';
 import type { FakeTime } from '#testing';
 import { ADMIN } from '../auth/access.fixture.js';
@@ -34,6 +34,22 @@ it.each([
   await settle();
   expect(sentPhases()).toEqual(phases);
   await area.stop();
+});
+
+it('an alert is not repeated by a restart because it began in a time that is to come since the clock was set back', async () => {
+  const { area, store, time } = await withRule();
+  const event = incidentOf(time);
+  const incident = { ...event, breakdown: { score: 13 } } as unknown as Incident;
+  store.incidents.push({ tenant_id: 'default', incident });
+  area.monitor.note(event);
+  await settle();
+  time.setWallClock(-HOUR_MS);
+  await time.pass(2_000);
+  await area.stop();
+  const next = await startAlerts({ store, time });
+  await time.pass(2_000);
+  expect(next.sent).toEqual([]);
+  await next.area.stop();
 });
 
 it('a notice whose first attempt failed is sent after its wait though the clock was set back meanwhile', async () => {

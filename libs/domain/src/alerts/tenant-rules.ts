@@ -322,10 +322,14 @@ export class TenantRules {
     return runningCallCount > 0 ? 'busy' : null;
   }
 
-  /** What is heard of late, as an incident from before a start is, happened before the latest notice: by that no clock was set back. */
+  /**
+   * What is heard of late, as an incident from before a start is, happened before the latest notice: by that no clock was set back.
+   * What is to come counts as now: the clock was set back since.
+   */
   #notBefore(lastNoticeMs: number | null, atMs: number): number {
-    const isPast = lastNoticeMs !== null && lastNoticeMs <= this.#parts.clock.nowMs();
-    return isPast ? Math.max(atMs, lastNoticeMs) : atMs;
+    const nowMs = this.#parts.clock.nowMs();
+    const isPast = lastNoticeMs !== null && lastNoticeMs <= nowMs;
+    return Math.min(isPast ? Math.max(atMs, lastNoticeMs) : atMs, nowMs);
   }
 
   /** When that was, by the steady clock. Before this process only the wall clock tells; what is to come counts as now. */
