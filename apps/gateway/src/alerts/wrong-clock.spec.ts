@@ -36,21 +36,30 @@ it.each([
   await area.stop();
 });
 
-it('an alert is not repeated by a restart because it began in a time that is to come since the clock was set back', async () => {
-  const { area, store, time } = await withRule();
-  const event = incidentOf(time);
-  const incident = { ...event, breakdown: { score: 13 } } as unknown as Incident;
-  store.incidents.push({ tenant_id: 'default', incident });
-  area.monitor.note(event);
-  await settle();
-  time.setWallClock(-HOUR_MS);
-  await time.pass(2_000);
-  await area.stop();
-  const next = await startAlerts({ store, time });
-  await time.pass(2_000);
-  expect(next.sent).toEqual([]);
-  await next.area.stop();
-});
+it.each([
+  ['began in a time that is to come', 0, -HOUR_MS, 2_000],
+  ['was told last in a time that is to come', 250, -60_000, 0],
+])(
+  'an alert is not repeated by a restart because it %s since the clock was set back',
+  async (_, lastedS, byMs, afterMs) => {
+    const { area, store, time } = await withRule();
+
+    await area.rules.update(ADMIN, 'default_kill_switch', { cooldown_s: 0, repeat_s: 120 });
+    const event = incidentOf(time);
+    const incident = { ...event, breakdown: { score: 13 } } as unknown as Incident;
+    store.incidents.push({ tenant_id: 'default', incident });
+    area.monitor.note(event);
+    await settle();
+    await time.pass(lastedS * 1_000);
+    time.setWallClock(byMs);
+    await time.pass(afterMs);
+    await area.stop();
+    const next = await startAlerts({ store, time });
+    await time.pass(2_000);
+    expect(next.sent).toEqual([]);
+    await next.area.stop();
+  },
+);
 
 it('a notice whose first attempt failed is sent after its wait though the clock was set back meanwhile', async () => {
   const { area, time, script, sent, states } = await withRule();

@@ -323,13 +323,11 @@ export class TenantRules {
   }
 
   /**
-   * What is heard of late, as an incident from before a start is, happened before the latest notice: by that no clock was set back.
-   * What is to come counts as now: the clock was set back since.
+   * What is heard of late, as an incident from before a start is, happened before the latest notice. What is to come counts as now,
+   * that notice too: the clock was set back since.
    */
   #notBefore(lastNoticeMs: number | null, atMs: number): number {
-    const nowMs = this.#parts.clock.nowMs();
-    const isPast = lastNoticeMs !== null && lastNoticeMs <= nowMs;
-    return Math.min(isPast ? Math.max(atMs, lastNoticeMs) : atMs, nowMs);
+    return Math.min(Math.max(atMs, lastNoticeMs ?? atMs), this.#parts.clock.nowMs());
   }
 
   /** When that was, by the steady clock. Before this process only the wall clock tells; what is to come counts as now. */
