@@ -122,6 +122,8 @@ export async function startAlerts(
     paused?: [SessionKey, ControlView][];
     /** Agents that an operator stopped. */
     inactive?: ReadonlySet<string>;
+    /** What an agent has spent, in USD. */
+    spentUsd?: (agentId: string | null) => number;
     /** What receivers say from the start on. */
     answer?: () => Promise<SendOutcome>;
   } = {},
@@ -162,7 +164,7 @@ export async function startAlerts(
       },
     },
   });
-  const { paused = [], inactive = new Set() } = options;
+  const { paused = [], inactive = new Set(), spentUsd = () => 0 } = options;
   const views = new Map(sessions.map((view) => [sessionKey('default', view.session_id), view]));
   await area.load();
   await area.start(
@@ -171,7 +173,10 @@ export async function startAlerts(
       sessions: { entries: () => views.entries() },
       paused: () => [...paused, ...[...views].map(([key, { control }]) => [key, control] as const)],
       policyBar: (_tenantId, agentId) => (inactive.has(agentId) ? 'inactive' : null),
-      spentUsd: () => ({ hour: 0, day: 0, month: 0, hourAtMost: 0 }),
+      spentUsd: (_tenantId, agentId) => {
+        const usd = spentUsd(agentId);
+        return { hour: usd, day: usd, month: usd, hourAtMost: usd };
+      },
     },
     () => {},
   );
