@@ -11,6 +11,7 @@ export * from './fake-clock.js';
 export * from './fake-time.js';
 export * from './live-bytes.js';
 export * from './look-at.js';
+export * from './model-runs.js';
 export * from './scripted-redis.js';
 export * from './scripted-upstream.js';
 export * from './verify-signature.js';

@@ -1,16 +1,16 @@
 /**
- * Runs of commands that fast-check makes up, against a model and the real gateway: in the suite the same every time, with FC_NUM_RUNS
- * as many others as it says. A run that fails is made shorter, and printed with what runs it again: FC_SEED, FC_PATH and FC_REPLAY.
+ * Runs of commands that fast-check makes up, against a model and the real gateway. A run that fails is made shorter, and printed
+ * with what runs it again: FC_SEED, FC_PATH and FC_REPLAY.
  */
 import fc from 'fast-check';
 import { expect } from 'vitest';
+import { isModelSearch, modelRuns } from '#testing';
 
 type Act<Model extends object, Real> = fc.AsyncCommand<Model, Real, false>;
 
-const { FC_NUM_RUNS, FC_SEED, FC_PATH, FC_REPLAY } = process.env;
-const SEED = Number(FC_SEED ?? (FC_NUM_RUNS === undefined ? 1_764_400_000 : Date.now()));
+const { FC_REPLAY } = process.env;
 /** A busy machine makes fewer runs: none begins later than this. */
-const RUNS_MS = FC_NUM_RUNS === undefined ? 30_000 : 3_600_000;
+const RUNS_MS = isModelSearch ? 3_600_000 : 30_000;
 /** For the way from a run that fails to the shortest. */
 const SHRINKING_MS = 60_000;
 /** Of one run, where the whole suite starves it. */
@@ -66,12 +66,7 @@ export async function runModel<Model extends object, Real>(
       throw error;
     }
   });
-  await fc.assert(property, {
-    numRuns: Number(FC_NUM_RUNS ?? numRuns),
-    unbiased: true,
-    seed: SEED,
-    ...(FC_PATH !== undefined && { path: FC_PATH }),
-  });
+  await fc.assert(property, { ...modelRuns(numRuns), unbiased: true });
 }
 
 /** What the gateway shows comes to be what the model says. */

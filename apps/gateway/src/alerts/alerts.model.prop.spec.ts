@@ -15,7 +15,7 @@ import {
   sessionKey,
 } from '#contracts';
 import type { AlertEvent, RuleSettings } from '#domain/alerts';
-import { buildSessionView, FakeTime, turn } from '#testing';
+import { buildSessionView, FakeTime, modelRuns, turn } from '#testing';
 import { ADMIN } from '../auth/access.fixture.js';
 import { MemoryAlertStore, startAlerts, WEBHOOK } from './alerts.fixture.js';
 
@@ -809,6 +809,6 @@ it('are told once, in time and in order, whatever happens to agents, rules, the 
         }
       },
     ),
-    { numRuns: 20 },
+    modelRuns(20),
   );
 });
