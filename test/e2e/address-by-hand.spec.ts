@@ -15,6 +15,13 @@ test('a page whose address says what it does not know shows what it shows withou
   await page.getByText('Point an agent at the proxy').waitFor();
 });
 
+test('a page that is none says so in its heading, and leads back', async () => {
+  const page = await openAs(browser, gateway, 'ana', '/session');
+  await page.getByRole('heading', { level: 1, name: 'There is nothing at this address' }).waitFor();
+  await page.getByRole('link', { name: 'Go to sessions' }).click();
+  await expect.poll(() => page.url()).toBe(`${gateway.url}/`);
+});
+
 test('who signs in at an address that leads elsewhere comes to the first page', async () => {
   for (const elsewhere of ['https://example.org/', '//example.org/', '/\\example.org/']) {
     const context = await browser.newContext({ viewport: SIZES.desktop });

@@ -12,6 +12,7 @@ export function RouteFailure({ error }: ErrorComponentProps) {
     <main className="grid h-full place-items-center">
       <EmptyState
         icon={<CloudOff size={28} aria-hidden="true" />}
+        isPage
         title={isAway ? 'Observatory is not answering' : 'This page failed'}
         action={<Button onClick={() => router.invalidate()}>Try again</Button>}
       >
@@ -26,6 +27,7 @@ export function RouteNotFound() {
     <main className="grid h-full place-items-center">
       <EmptyState
         icon={<Compass size={28} aria-hidden="true" />}
+        isPage
         title="There is nothing at this address"
         action={<TextLink to="/">Go to sessions</TextLink>}
       />
