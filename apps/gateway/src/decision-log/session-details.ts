@@ -49,7 +49,7 @@ export class SessionDetails {
         .filter((step) => !step.held)
         .map(stepViewOf),
       held: held.map(stepViewOf),
-      directives: this.desk.answerFor(key).directives,
+      directives: this.desk.pendingDirectives(key),
       audit: audit.items.reverse(),
       semantic_loops: loops.items.reverse(),
     };

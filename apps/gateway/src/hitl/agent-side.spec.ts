@@ -146,6 +146,37 @@ describe('guidance that ingest answers carried', () => {
     expect(h.desk.answerForCall(key).directives).toEqual([]);
   });
 
+  it('is shown as waiting until a model behind the proxy has it, however many steps its agent makes', async () => {
+    const h = await DeskHarness.start();
+    const key = await h.session();
+    h.desk.noteProxied(key);
+    await h.desk.execute(operator(), 's-1', 'inject', { prompt: 'Use staging.' });
+    for (const trace of ['t-1', 't-2', 't-3']) await h.step(key, trace);
+    const shown = () => ({
+      view: h.desk.view(key).pending_directive_count,
+      row: h.views.get(key)?.pending_directive_count,
+      opened: h.desk.pendingDirectives(key).length,
+      live: h.events.findLast((event) => event.kind === 'control')?.directives.length,
+    });
+    expect(shown()).toEqual({ view: 1, row: 1, opened: 1, live: 1 });
+    await h.desk.execute(operator(), 's-1', 'pause', { reason: 'look' });
+    expect(shown()).toEqual({ view: 2, row: 2, opened: 2, live: 2 });
+    await h.desk.takeInjections(key, [h.desk.answerForCall(key).directives[0]?.directive_id as string]);
+    expect(shown()).toEqual({ view: 1, row: 1, opened: 1, live: 1 });
+  });
+
+  it('waits for no model of a session that has ended', async () => {
+    const h = await DeskHarness.start();
+    const key = await h.session();
+    h.desk.noteProxied(key);
+    await h.desk.execute(operator(), 's-1', 'inject', { prompt: 'Use staging.' });
+    for (const trace of ['t-1', 't-2', 't-3']) await h.step(key, trace);
+    await h.desk.execute(operator(), 's-1', 'terminate', { reason: 'enough' });
+    const live = h.events.findLast((event) => event.kind === 'control');
+    expect(live?.directives).toMatchObject([{ type: 'terminate' }]);
+    expect(h.views.get(key)?.pending_directive_count).toBe(1);
+  });
+
   it('acknowledges no pause of an agent that goes on, once a model has it', async () => {
     const h = await DeskHarness.start();
     const key = await h.session();

@@ -166,7 +166,7 @@ export class CommandRunner {
       throw new ObservatoryError('held_message_not_found');
     }
     tell();
-    entry.informed = entry.informed.filter((directive) => !supersedes(name, directive.type));
+    this.#options.writer.forget(entry, ({ type }) => supersedes(name, type));
     this.#options.events.commandDone(entry.key, name, actor.operator_id, 'ok');
     return { status: 'ok', ...(name === 'resume' ? { flushed_count: committed.releasedCount } : {}) };
   }

@@ -3,9 +3,9 @@
  * merely taken is written behind.
  */
 import type { ControlRow, SessionKey, TellGateways } from '#contracts';
-import { type Confirmation, decideAcknowledge } from '#domain/hitl';
+import { type Confirmation, decideAcknowledge, isConfirmed } from '#domain/hitl';
 import { type CommandRunner, SYSTEM_ACTOR } from './command-runner.js';
-import { type ControlEntry, confirmUpTo, informUpTo, prunedRow, waiting } from './control-entry.js';
+import { type ControlEntry, confirmUpTo, informUpTo, pending, prunedRow, waiting } from './control-entry.js';
 import type { ControlRegistry } from './control-registry.js';
 import type { ControlWriter } from './control-writer.js';
 import type { HitlEvents } from './hitl-events.js';
@@ -55,12 +55,9 @@ export class Confirmations {
           if (via !== 'gateway') this.#tellAcknowledged(next);
         }
       }
+      if (confirmed.kind !== 'shown')
+        this.#parts.writer.forget(entry, (directive) => isConfirmed(directive, confirmed));
       if (confirmed.kind === 'taken') confirmUpTo(entry, confirmed.upToSeq);
-      if (confirmed.kind === 'taken_ids') {
-        entry.informed = entry.informed.filter(
-          (directive) => !confirmed.directiveIds.includes(directive.directive_id),
-        );
-      }
       return decision.kind === 'apply' || entry.informed.length < informedCount;
     });
   }
@@ -96,9 +93,9 @@ export class Confirmations {
 
   /** By an agent that has these for certain. */
   take(entry: ControlEntry, seq: number): void {
-    const before = prunedRow(entry).directives.length;
+    const before = pending(entry).length;
     confirmUpTo(entry, seq);
-    if (prunedRow(entry).directives.length < before) this.#pruneSoon(entry);
+    if (pending(entry).length < before) this.#pruneSoon(entry);
   }
 
   /** What was taken is written behind: a crash before that only delivers it again. One write at a time per session. */

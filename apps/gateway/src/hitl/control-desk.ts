@@ -1,5 +1,5 @@
 /** The control of all sessions, as the ingest path and the sockets see it. Implemented by hitl. */
-import type { AgentControl, ControlView, SessionKey } from '#contracts';
+import type { AgentControl, ControlView, Directive, SessionKey } from '#contracts';
 import type { Interrupt } from '#kernel';
 
 export interface ControlDesk {
@@ -37,6 +37,8 @@ export interface ControlDesk {
   /** The agent confirms directives up to `seq`, which acknowledges a requested pause. */
   acknowledge(key: SessionKey, seq: number): Promise<void>;
   view(key: SessionKey): ControlView;
+  /** What the view counts, oldest first. */
+  pendingDirectives(key: SessionKey): Directive[];
   /** Every session that holds messages, in no order; a session that left the list's memory is among them. */
   paused(): Iterable<readonly [SessionKey, ControlView]>;
   /** State and directives for an LLM call: guidance waits for a model, whatever ingest answers carried. Otherwise as `answerFor`. */

@@ -113,8 +113,11 @@ export const asShown = (row: ControlRow, { cooperative, proxied }: ControlRow): 
 /** The row as it should be written: without what was taken meanwhile. */
 export const prunedRow = (entry: ControlEntry): ControlRow => ({
   ...entry.row,
-  directives: [...unheard(entry), ...waiting(entry)],
+  directives: pending(entry),
 });
+
+/** What nobody has taken yet, neither the agent nor the model that it is for. Ascending by seq. */
+export const pending = (entry: ControlEntry): Directive[] => [...unheard(entry), ...waiting(entry)];
 
 /** Guidance for a model behind the proxy: an answer to its agent's steps is not the model's, and a start must find it. */
 const unheard = ({ row, informed }: ControlEntry): Directive[] =>
@@ -129,7 +132,7 @@ export const controlView = (entry: ControlEntry): ControlView => ({
   since_ms: entry.row.since_ms,
   expires_at_ms: entry.row.expires_at_ms,
   held_count: Math.max(0, entry.heldBalance),
-  pending_directive_count: waiting(entry).length,
+  pending_directive_count: pending(entry).length,
 });
 
 /**

@@ -7,6 +7,7 @@ import {
   type ControlRow,
   type ControlWrite,
   type DecisionStore,
+  type Directive,
   type LivePublisher,
   type SessionEvent,
   type StoredStep,
@@ -16,7 +17,7 @@ import { stepViewOf } from '#domain/decision-log';
 import { holdsMessages } from '#domain/hitl';
 import type { SessionDirectory } from '../decision-log/session-directory.js';
 import type { ControlDelivery } from './control-delivery.js';
-import { asShown, type ControlEntry, controlView, NOT_SWEPT, pollAnswer, waiting } from './control-entry.js';
+import { asShown, type ControlEntry, controlView, NOT_SWEPT, pending, pollAnswer } from './control-entry.js';
 import type { ControlRegistry } from './control-registry.js';
 import type { HitlEvents } from './hitl-events.js';
 
@@ -87,6 +88,13 @@ export class ControlWriter {
     return { releasedCount: commit.released.length };
   }
 
+  /** Of what ingest answers carried, that is over; shown where a model was still to hear it. */
+  forget(entry: ControlEntry, isOver: (directive: Directive) => boolean): void {
+    const pendingCount = pending(entry).length;
+    entry.informed = entry.informed.filter((directive) => !isOver(directive));
+    if (pending(entry).length < pendingCount) this.publishControl(entry);
+  }
+
   /** One release and nothing else. Rejects as the store does. */
   async release(entry: ControlEntry): Promise<number> {
     const { tenant_id, session_id } = entry.row;
@@ -119,7 +127,7 @@ export class ControlWriter {
   /** The session's row in every list, and its control on its own topic. */
   publishControl(entry: ControlEntry): void {
     const control = this.sessions.setControl(entry.key, controlView(entry));
-    this.#publish(entry, { kind: 'control', control, directives: waiting(entry) });
+    this.#publish(entry, { kind: 'control', control, directives: pending(entry) });
   }
 
   #publish(entry: ControlEntry, event: SessionEvent): void {

@@ -17,6 +17,7 @@ import {
   type ControlPollAnswer,
   type ControlView,
   type DecisionStore,
+  type Directive,
   type LivePublisher,
   type OperatorPrincipal,
   type RuntimeConfigSource,
@@ -42,6 +43,7 @@ import {
   controlView,
   newEntry,
   pauseLeftMs,
+  pending,
   pollAnswer,
   waiting,
 } from './control-entry.js';
@@ -235,6 +237,10 @@ export class HitlDesk implements ControlDesk {
 
   view(key: SessionKey): ControlView {
     return controlView(this.#registry.peek(key) ?? UNKNOWN);
+  }
+
+  pendingDirectives(key: SessionKey): Directive[] {
+    return pending(this.#registry.peek(key) ?? UNKNOWN);
   }
 
   *paused(): IterableIterator<[SessionKey, ControlView]> {

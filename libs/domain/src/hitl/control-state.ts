@@ -180,7 +180,8 @@ export function decideAcknowledge(control: ControlRow, confirmed: Confirmation):
   };
 }
 
-function isConfirmed(directive: Directive, confirmed: Confirmation): boolean {
+/** `shown` confirms that it was told, not that it is taken. */
+export function isConfirmed(directive: Directive, confirmed: Confirmation): boolean {
   return confirmed.kind === 'taken_ids'
     ? confirmed.directiveIds.includes(directive.directive_id)
     : directive.seq <= confirmed.upToSeq;
