@@ -309,6 +309,14 @@ export function rateLimiterConformance(name: string, make: () => Promise<Limiter
         expect((await limiter.take([minute(2)])).allowed).toBe(false);
       });
 
+      it('has nothing of a refused take of two windows of one key, also where the clock stepped back before it', async () => {
+        place.advance(MINUTE_MS);
+        await limiter.take([minute(1)]);
+        place.advance(-30_000);
+        expect((await limiter.take([minute(1, 0), minute(3, 2), minute(3, 2)])).allowed).toBe(false);
+        expect(await usedOf(minute(10))).toBe(1);
+      });
+
       it('goes on with a clock that was an hour ahead, and is not full until it gets there again', async () => {
         place.advance(HOUR_MS);
         await limiter.take([minute(2)]);

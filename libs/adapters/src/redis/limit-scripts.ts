@@ -237,6 +237,8 @@ else
   for i = 1, #KEYS do
     local counter, at = counterOf(i)
     if refused[i] == 0 then add(counter, counter.start, -tonumber(ARGV[at + 5])) end
+  end
+  for _, counter in pairs(counters) do
     if counter.isSetBack or mustRecount then save(counter) end
   end
 end
