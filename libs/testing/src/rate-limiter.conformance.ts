@@ -481,6 +481,14 @@ export function rateLimiterConformance(name: string, make: () => Promise<Limiter
         },
       );
 
+      it('counts nothing twice that was taken in its own millisecond, the first of a slot', async () => {
+        place.advance(MINUTE_MS);
+        const hour: LimitWindow = { ...minute(1_000, 25, 'hour'), windowMs: HOUR_MS };
+        await limiter.take([hour]);
+        await limiter.seed([{ ...changeOf(hour, 25), takenAtMs: place.nowMs() }], place.nowMs());
+        expect(await usedOf(hour)).toBe(25);
+      });
+
       it('never lowers what was counted meanwhile', async () => {
         await limiter.take([day(1_000, 800)]);
         await limiter.seed([changeOf(day(0, 0), 700)], place.nowMs());

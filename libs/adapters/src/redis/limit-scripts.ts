@@ -290,6 +290,7 @@ export const SEED = change(`
       local ahead = math.floor((now - gatewayNow) / slot + 0.5) * slot
       local last = (to == gatewayNow and now or to + ahead) - 1
       last = last - last % slot
+      local takenTo = to == gatewayNow and now or last
       local first = math.min(last, math.ceil(from / slot) * slot + ahead)
       local count = (last - first) / slot + 1
       first = math.max(first, oldest)
@@ -297,7 +298,7 @@ export const SEED = change(`
       recount(own, counter)
       local missing = math.floor(amount / count) * left + math.min(amount % count, left)
       for start, taken in string.gmatch(own.past .. inText(own.start, own.c), '(%d+):(%d+) ') do
-        if tonumber(start) >= first and tonumber(start) <= last then missing = missing - tonumber(taken) end
+        if tonumber(start) >= first and tonumber(start) <= takenTo then missing = missing - tonumber(taken) end
       end
       local shares = {}
       while left > 0 and missing > 0 do

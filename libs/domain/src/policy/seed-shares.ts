@@ -20,11 +20,13 @@ export function seedShares(
   const oldestMs = Math.max(firstMs, bucketStart(nowMs, slotMs) - reachMsOf(windowMs));
   const count = (lastMs - oldestMs) / slotMs + 1;
   const slotCount = (lastMs - firstMs) / slotMs + 1;
+  // In the millisecond in which a slot begins something may have been taken in it.
+  const takenToMs = toMs === nowMs ? nowMs : lastMs;
   // As even as whole numbers are: the latest have what is left over.
   let missing = Math.floor(amount / slotCount) * count + Math.min(amount % slotCount, count);
   for (let at = 0; at < counted.slots.length; at += 2) {
     const startMs = counted.slots[at] as number;
-    if (startMs >= oldestMs && startMs <= lastMs) missing -= counted.slots[at + 1] as number;
+    if (startMs >= oldestMs && startMs <= takenToMs) missing -= counted.slots[at + 1] as number;
   }
   const shares: [number, number][] = [];
   for (let index = 0; index < count && missing > 0; index += 1) {
