@@ -489,6 +489,15 @@ export function rateLimiterConformance(name: string, make: () => Promise<Limiter
         expect(await usedOf(hour)).toBe(25);
       });
 
+      it('counts nothing twice that was taken by a clock that was set back since', async () => {
+        place.advance(2 * MINUTE_MS);
+        const hour: LimitWindow = { ...minute(1_000, 40, 'hour'), windowMs: HOUR_MS };
+        await limiter.take([hour]);
+        place.advance(-90_000);
+        await limiter.seed([{ ...changeOf(hour, 40), takenAtMs: place.nowMs() }], place.nowMs());
+        expect(await usedOf(hour)).toBe(40);
+      });
+
       it('never lowers what was counted meanwhile', async () => {
         await limiter.take([day(1_000, 800)]);
         await limiter.seed([changeOf(day(0, 0), 700)], place.nowMs());

@@ -290,7 +290,7 @@ export const SEED = change(`
       local ahead = math.floor((now - gatewayNow) / slot + 0.5) * slot
       local last = (to == gatewayNow and now or to + ahead) - 1
       last = last - last % slot
-      local takenTo = to == gatewayNow and now or last
+      local takenTo = to == gatewayNow and math.huge or last
       local first = math.min(last, math.ceil(from / slot) * slot + ahead)
       local count = (last - first) / slot + 1
       first = math.max(first, oldest)

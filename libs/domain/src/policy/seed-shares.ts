@@ -20,8 +20,8 @@ export function seedShares(
   const oldestMs = Math.max(firstMs, bucketStart(nowMs, slotMs) - reachMsOf(windowMs));
   const count = (lastMs - oldestMs) / slotMs + 1;
   const slotCount = (lastMs - firstMs) / slotMs + 1;
-  // In the millisecond in which a slot begins something may have been taken in it.
-  const takenToMs = toMs === nowMs ? nowMs : lastMs;
+  // Where the stretch goes on, also what was taken in a slot that has just begun, or by a clock that was ahead.
+  const takenToMs = toMs === nowMs ? Number.POSITIVE_INFINITY : lastMs;
   // As even as whole numbers are: the latest have what is left over.
   let missing = Math.floor(amount / slotCount) * count + Math.min(amount % slotCount, count);
   for (let at = 0; at < counted.slots.length; at += 2) {
