@@ -418,6 +418,16 @@ export function rateLimiterConformance(name: string, make: () => Promise<Limiter
         expect(await usedOf(day(10, 0))).toBe(3);
       });
 
+      it('gives back what a clock took that was a day ahead, once it was set back', async () => {
+        place.advance(DAY_MS);
+        const tomorrow = dayStart();
+        await limiter.take([day(20, 10)]);
+        place.advance(-DAY_MS);
+        await limiter.take([day(20, 3)]);
+        await limiter.correct([changeOf(day(0, 0, tomorrow), -10)]);
+        expect(await usedOf(day(20, 0))).toBe(3);
+      });
+
       it('is no take: the next one is still the first as far as is known, and a take of nothing is none', async () => {
         await limiter.correct([changeOf(day(0, 0), 20)]);
         await limiter.correct([changeOf(day(0, 0), 5)]);

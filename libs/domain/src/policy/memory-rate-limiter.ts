@@ -134,8 +134,11 @@ export class MemoryRateLimiter implements RateLimiter {
     for (const change of changes) {
       checkWindow(change);
       checkAmount(change.amount, Number.MIN_SAFE_INTEGER);
-      if (this.#counters.get(change.key) === undefined && change.amount <= 0) continue;
-      const startMs = startOf(change, nowMs);
+      const known = this.#counters.get(change.key);
+      if (known === undefined && change.amount <= 0) continue;
+      const ownMs = startOf(change, nowMs);
+      // Taken by a clock that was ahead: it counts where the counter is by now.
+      const startMs = known !== undefined && ownMs > nowMs ? known.startMs : ownMs;
       const counter = this.#current(change, startMs, nowMs);
       // A calendar bucket is the one that was taken from, and may be over.
       if (change.kind === 'sliding') setBack(counter, change, startMs);
