@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { BucketChange, LimitWindow, RateLimiter } from '#contracts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#kernel';
 import { lookAt } from './look-at.js';
+import { checkLimiterModel } from './rate-limiter.model.js';
 
 /** An empty limiter at the first millisecond of an hour. */
 export interface LimiterPlace {
@@ -22,6 +23,9 @@ const OWNER = 'default\0agent-1';
 const SECOND_MS = 1_000;
 /** The longest that what was taken counts in a minute: until its second is a minute old. */
 const LONGEST_MS = MINUTE_MS + SECOND_MS;
+
+/** Of the model. */
+const RUNS = 60;
 
 const minute = (limit: number, amount = 1, name = 'requests'): LimitWindow => ({
   key: `${OWNER}\0${name}`,
@@ -513,6 +517,14 @@ export function rateLimiterConformance(name: string, make: () => Promise<Limiter
         await limiter.seed([changeOf(day(0, 0), 700)], place.nowMs());
         expect(await usedOf(day(1_000, 0))).toBe(800);
       });
+    });
+
+    it('counts what a reference counts that keeps every take', async () => {
+      await checkLimiterModel(place, { mayGoBack: false, numRuns: RUNS });
+    });
+
+    it('counts no more and no less than it may where the clock is set back, or says so', async () => {
+      await checkLimiterModel(place, { mayGoBack: true, numRuns: RUNS });
     });
 
     it('takes nothing where nothing is asked for, and tells of what nobody has used', async () => {
