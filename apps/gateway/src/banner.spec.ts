@@ -35,6 +35,14 @@ describe('the banner', () => {
     expect(printed).toContain('Bearer $OBSERVATORY_AGENT_KEY');
   });
 
+  test('shows a token that a reset has made beside the one that the environment fixed, and that one never', () => {
+    const environment = { OBSERVATORY_OPERATOR_TOKEN: TOKEN };
+    const made = 'operator-made-5c4b3a291807';
+    const printed = banner(environment, { operatorToken: made, agentKey: null });
+    expect(printed).toContain(`/login#token=${made}`);
+    expect(printed).not.toContain(TOKEN);
+  });
+
   test('names an address that answers: the loopback of IPv6 is not what localhost means everywhere', () => {
     const made = { operatorToken: null, agentKey: KEY };
     expect(banner({ HOST: '::1' }, made)).toContain('http://[::1]:4000/v1/decision-logs');

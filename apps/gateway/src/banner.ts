@@ -28,9 +28,12 @@ export function printBanner(
 ): void {
   const base = config.publicUrl ?? localUrl(config, config.port || Number(new URL(url).port));
   const lines = ['', `  Observatory  ${base}`, ''];
-  if (secrets.operatorToken) lines.push(`  Log in at ${base}/login with OBSERVATORY_OPERATOR_TOKEN.`, '');
-  else if (bootstrap.operatorToken)
+  // A reset makes one beside the environment's.
+  const isMade = bootstrap.operatorToken !== secrets.operatorToken;
+  if (bootstrap.operatorToken && isMade)
     lines.push('  Log in:', `    ${base}/login#token=${bootstrap.operatorToken}`, '');
+  else if (secrets.operatorToken)
+    lines.push(`  Log in at ${base}/login with OBSERVATORY_OPERATOR_TOKEN.`, '');
   else lines.push(`  Log in with your operator token. Lost it? npm start -- ${RESET_ARGUMENT}`, '');
   const agentKey = secrets.agentKey ? '$OBSERVATORY_AGENT_KEY' : bootstrap.agentKey;
   if (agentKey) {
