@@ -128,6 +128,21 @@ describe('operators', () => {
 });
 
 describe('keys and tokens', () => {
+  it('makes nothing more for a token that was revoked while its creations waited for their turn', async () => {
+    const { desk, directory, store } = access;
+    const { operator } = await desk.createOperator(ADMIN, { name: 'eve', role: 'admin', tenant_ids: ['*'] });
+    const isLive = () => directory.isLive({ token_id: operator.token_id, login_id: null });
+    const keys = [1, 2].map(() => desk.createAgentKey(ADMIN, { name: 'x' }, isLive));
+    const token = { name: 'x', role: 'admin' as const };
+    const tokens = [1, 2].map(() => desk.createOperator(ADMIN, token, isLive));
+    await desk.revokeOperator(ADMIN, operator.token_id);
+    for (const [first, second] of [keys, tokens]) {
+      await expect(first).resolves.toBeDefined();
+      await expect(second).rejects.toMatchObject({ code: 'unauthorized' });
+    }
+    expect(store.audited.at(-1)?.action).toBe('operator.revoke');
+  });
+
   it('are no more than there may be, however many are asked for at once', async () => {
     const { directory, desk } = access;
     const [key] = directory.agentKeys();

@@ -116,7 +116,10 @@ export class AccessDesk {
     return own.map(withoutHash).sort((a, b) => b.created_at_ms - a.created_at_ms);
   }
 
-  /** @throws ObservatoryError forbidden for a tenant it may not act for, or when there are too many keys, its own or of all */
+  /**
+   * @param isLive whoever asked still may: those that wait for their turn would be made after its token or login has ended
+   * @throws ObservatoryError forbidden for a tenant it may not act for, or when there are too many keys, its own or of all
+   */
   async createAgentKey(
     principal: OperatorPrincipal,
     body: {
@@ -125,6 +128,7 @@ export class AccessDesk {
       tenant_ids?: string[] | undefined;
       agent_ids?: string[] | undefined;
     },
+    isLive: () => boolean = () => true,
   ): Promise<{ key: AgentKey; secret: string }> {
     const tenantId = body.tenant_id ?? principal.tenant_id;
     const tenantIds = [...new Set([tenantId, ...(body.tenant_ids ?? [])])];
@@ -132,7 +136,8 @@ export class AccessDesk {
     if (beyond !== undefined) {
       throw new ObservatoryError('forbidden', `You may not create keys for the tenant ${beyond}.`);
     }
-    return this.#creations.run('agent_key', () => {
+    return this.#creations.run('agent_key', async () => {
+      if (!isLive()) throw new ObservatoryError('unauthorized');
       const own = this.#directory.agentKeys().filter((row) => reachOver(principal, row));
       requireShare(principal, own, CREDENTIAL_LIMITS.agentKeysMax, 'agent keys');
       const { name, agent_ids: agentIds } = body;
@@ -190,17 +195,19 @@ export class AccessDesk {
       .sort((a, b) => b.created_at_ms - a.created_at_ms);
   }
 
-  /** Tenants default to the one acted for. @throws ObservatoryError forbidden beyond its own tenants */
+  /** As of a key. Tenants default to the one acted for. @throws ObservatoryError forbidden beyond its own tenants */
   async createOperator(
     principal: OperatorPrincipal,
     body: { name: string; role: Role; tenant_ids?: string[] | undefined },
+    isLive: () => boolean = () => true,
   ): Promise<{ operator: OperatorToken; secret: string }> {
     const tenantIds = [...new Set(body.tenant_ids ?? [principal.tenant_id])];
     if (!coversTenants(principal.tenant_ids, tenantIds)) {
       throw new ObservatoryError('forbidden', 'You may grant only tenants that you may act for.');
     }
     const given = { name: body.name, role: body.role, tenantIds };
-    return this.#creations.run('operator', () => {
+    return this.#creations.run('operator', async () => {
+      if (!isLive()) throw new ObservatoryError('unauthorized');
       requireShare(principal, this.#ownOperators(principal), CREDENTIAL_LIMITS.operatorsMax, 'operators');
       return this.#issueOperator(principal, principal.tenant_id, given);
     });

@@ -14,7 +14,7 @@ import type { GatewayConfig } from '../config/config.js';
 import { parseFields } from '../errors/field-errors.js';
 import { wholeList } from '../page-query.js';
 import { CONFIG } from '../tokens.js';
-import { Principal, Requires } from './access.js';
+import { Credential, type OperatorCredential, Principal, Requires } from './access.js';
 import { ACCESS_DESK, type AccessDesk } from './access-desk.js';
 import { BOOTSTRAP, type Bootstrap } from './bootstrap.js';
 import { CREDENTIALS, type CredentialDirectory } from './credential-directory.js';
@@ -43,8 +43,13 @@ export class AccessController {
 
   @Post('agent-keys')
   @Requires('manage_access')
-  createAgentKey(@Body() body: unknown, @Principal() principal: OperatorPrincipal) {
-    return this.desk.createAgentKey(principal, parseFields(createAgentKeyBodySchema, body));
+  createAgentKey(
+    @Body() body: unknown,
+    @Principal() principal: OperatorPrincipal,
+    @Credential() credential: OperatorCredential,
+  ) {
+    const asked = parseFields(createAgentKeyBodySchema, body);
+    return this.desk.createAgentKey(principal, asked, () => this.credentials.isLive(credential));
   }
 
   @Delete('agent-keys/:key_id')
@@ -62,8 +67,13 @@ export class AccessController {
 
   @Post('operators')
   @Requires('manage_access')
-  createOperator(@Body() body: unknown, @Principal() principal: OperatorPrincipal) {
-    return this.desk.createOperator(principal, parseFields(createOperatorBodySchema, body));
+  createOperator(
+    @Body() body: unknown,
+    @Principal() principal: OperatorPrincipal,
+    @Credential() credential: OperatorCredential,
+  ) {
+    const asked = parseFields(createOperatorBodySchema, body);
+    return this.desk.createOperator(principal, asked, () => this.credentials.isLive(credential));
   }
 
   @Delete('operators/:token_id')
