@@ -967,6 +967,16 @@ const kinds = [
     (model) => model.heads.length > 1,
   ),
   command(
+    'revoke the last who may act for all',
+    record({ person: fc.constantFrom(...PEOPLE) }),
+    async (model: Model, real: Real, { person }) => {
+      const { head } = model;
+      expect((await real.send(head, 'DELETE', `/v1/operators/${head.id}`, { person })).status).toBe(403);
+      await agree(model, real);
+    },
+    (model) => model.heads.length === 1,
+  ),
+  command(
     'set environment',
     record({
       token: fc.constantFrom(null, ...ENV_TOKENS),
