@@ -196,7 +196,7 @@ function holdExclusively(lockPath: string): Database {
 }
 
 /** SQLite gives its -wal and -shm files the mode of the database. A pipe in its place is not waited for. */
-function createPrivately(path: string): void {
+export function createPrivately(path: string): void {
   const { O_WRONLY, O_APPEND, O_CREAT, O_NONBLOCK } = constants;
   const file = openSync(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK, FILE_MODE);
   try {
@@ -254,7 +254,7 @@ const isDamage = (error: unknown): boolean => /^SQLITE_(NOTADB|CORRUPT)/.test(co
 /** SQLite would read another database's log into the backup without a word. */
 const HOW_TO_REPLACE = 'move it away together with its -wal file, then restore a backup or start anew';
 
-function reasonOf(error: unknown): string {
+export function reasonOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   const code = codeOf(error);
   if (code.startsWith('SQLITE_NOTADB')) return `it is not an SQLite database; ${HOW_TO_REPLACE}`;

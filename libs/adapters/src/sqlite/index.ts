@@ -1,3 +1,5 @@
+export { copyDatabase } from './copy-database.js';
+export { makeFolder } from './make-folder.js';
 export type { Durability } from './protocol.js';
 export { SqliteProxyStore } from './proxy/sqlite-proxy-store.js';
 /** For tests and benches that look into a database's file. */
