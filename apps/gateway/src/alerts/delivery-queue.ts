@@ -58,7 +58,8 @@ export class DeliveryQueue {
   readonly #lanes = new LaneRota();
   readonly #writer: DeliveryWriter;
   readonly #running = new Set<Promise<void>>();
-  #wake: { atMs: number; cancel: () => void } | null = null;
+  /** By the steady clock, as timers go: one that was set on the wall moves none of them. */
+  #wake: { atSteadyMs: number; cancel: () => void } | null = null;
   #lastSeq = 0;
   #isStopped = false;
 
@@ -262,13 +263,17 @@ export class DeliveryQueue {
       // Due, but its channel has no place: the same.
       if (atMs !== null && atMs > nowMs && (earliestMs === null || atMs < earliestMs)) earliestMs = atMs;
     }
-    if (earliestMs === null || (this.#wake !== null && this.#wake.atMs <= earliestMs)) return;
+    if (earliestMs === null) return;
+    const { clock, timer } = this.#options;
+    const delayMs = earliestMs - nowMs;
+    const atSteadyMs = clock.steadyMs() + delayMs;
+    if (this.#wake !== null && this.#wake.atSteadyMs <= atSteadyMs) return;
     this.#wake?.cancel();
     const fire = () => {
       this.#wake = null;
       this.#pump();
     };
-    this.#wake = { atMs: earliestMs, cancel: this.#options.timer.after(earliestMs - nowMs, fire) };
+    this.#wake = { atSteadyMs, cancel: timer.after(delayMs, fire) };
   }
 
   /** One attempt, and what came of it written down. Never rejects. */

@@ -99,6 +99,22 @@ it.each([
   },
 );
 
+it('a notice is tried again after its wait though the clock was set ahead while others waited for longer', async () => {
+  const { area, time, script, states } = await withRule();
+  script.answer = async () => ({ ...failed('it answers 429'), retryAfterMs: 300_000 }) as SendOutcome;
+  area.monitor.note(incidentOf(time, 'asked-to-wait'));
+  await settle();
+  time.setWallClock(400_000);
+  script.answer = async () => failed();
+  area.monitor.note(incidentOf(time));
+  await settle();
+  script.answer = async () => ({ ok: true });
+  await time.pass(6_000);
+  await settle();
+  expect(states()).toEqual(['delivered', 'delivered']);
+  await area.stop();
+});
+
 it('a notice that waits for its next attempt does not grow old because the clock was set two days ahead', async () => {
   const { area, time, script, states } = await withRule();
   script.answer = async () => failed();
