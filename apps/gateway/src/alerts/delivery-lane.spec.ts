@@ -47,6 +47,17 @@ it('sends what is told of one alert in turn, and does not wait with another rule
   expect(lane.take(10)).toBe(second);
 });
 
+it('sends nothing beside what is under way for the same alert, though an older one was put back', () => {
+  const older = added();
+  lane.remove(older);
+  const newer = added();
+  expect(lane.take(10)).toBe(newer);
+  lane.add(older);
+  expect([lane.take(10), lane.nextDueMs()]).toEqual([null, null]);
+  lane.release(newer);
+  expect(lane.take(10)).toBe(older);
+});
+
 it('brings the beginning of an alert forward for what waits behind it, and not what is due in its turn', () => {
   const late = added({ dueMs: 1_000_000 });
   lane.hasten(added(), 10);

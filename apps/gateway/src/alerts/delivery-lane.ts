@@ -35,10 +35,18 @@ const alertOf = ({ delivery: { notice } }: Entry): string => `${notice.rule_id} 
 /** As they were stored; what is not yet is the newest. */
 const placeOf = ({ delivery: { seq } }: Entry): number => (seq === 0 ? Number.POSITIVE_INFINITY : seq);
 
-/** What has arrived, or is dead, stands in nobody's way while that is written. */
+/**
+ * What has arrived, or is dead, stands in nobody's way while that is written. One under way is not the oldest where an older
+ * one was put back meanwhile.
+ */
 function firstOf(waiting: Iterable<Entry>): Entry | null {
-  for (const entry of waiting) if (entry.delivery.state === 'pending') return entry;
-  return null;
+  let oldest: Entry | null = null;
+  for (const entry of waiting) {
+    if (entry.delivery.state !== 'pending') continue;
+    if (entry.isRunning) return entry;
+    oldest ??= entry;
+  }
+  return oldest;
 }
 
 const isDue = ({ dueMs, dueSaidMs }: Entry, nowMs: number): boolean => dueMs <= nowMs || nowMs < dueSaidMs;
