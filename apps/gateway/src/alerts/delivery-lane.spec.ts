@@ -68,6 +68,12 @@ it('brings the beginning of an alert forward for what waits behind it, and not w
   expect(lane.take(10)).toBe(due);
 });
 
+it('brings it forward for good though the clock was set back to before it was put off', () => {
+  const late = added({ dueMs: 1_000_000, dueSaidMs: 1_000 });
+  lane.hasten(added(), 10);
+  expect(lane.take(2_000)).toBe(late);
+});
+
 it('sends first what has been due for longest', () => {
   const [later, earlier] = [added({ dueMs: 5 }), added({ dueMs: 3 }, { agent_id: 'other' })];
   expect([lane.take(10), lane.take(10)]).toEqual([earlier, later]);

@@ -86,7 +86,7 @@ export class DeliveryLane {
   /** What it waits for is tried now, and not in hours. */
   hasten(entry: Entry, nowMs: number): void {
     const first = firstOf(this.#alerts.get(alertOf(entry)) ?? []);
-    if (first !== null && !isDue(first, nowMs)) Object.assign(first, { dueMs: nowMs, dueSaidMs: nowMs });
+    if (first !== null && first.dueMs > nowMs) Object.assign(first, { dueMs: nowMs, dueSaidMs: nowMs });
   }
 
   /** Others of its alert that are not on disk and not on their way there, in their order. */
