@@ -387,7 +387,8 @@ class Run {
     letter.since = { min: nowMs, max: nowMs };
     this.#hasten(letter);
     const channel = this.#channel(letter.channelId);
-    if (channel.rest !== null) channel.rest = hastened(channel.rest);
+    const { rest } = channel;
+    if (rest !== null) channel.rest = hastened({ ...rest, max: Math.max(rest.max, nowMs) });
   }
 
   async #send(process: Process, notice: AlertNotice, id: string): Promise<SendOutcome> {
