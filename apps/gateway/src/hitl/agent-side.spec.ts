@@ -146,12 +146,18 @@ describe('guidance that ingest answers carried', () => {
     expect(h.desk.answerForCall(key).directives).toEqual([]);
   });
 
-  it('is shown as waiting until a model behind the proxy has it, however many steps its agent makes', async () => {
+  /** Guidance of a session behind the proxy whose agent reports its steps as well. */
+  const withReportedSteps = async () => {
     const h = await DeskHarness.start();
     const key = await h.session();
     h.desk.noteProxied(key);
     await h.desk.execute(operator(), 's-1', 'inject', { prompt: 'Use staging.' });
     for (const trace of ['t-1', 't-2', 't-3']) await h.step(key, trace);
+    return { h, key };
+  };
+
+  it('is shown as waiting until a model behind the proxy has it, however many steps its agent makes', async () => {
+    const { h, key } = await withReportedSteps();
     const shown = () => ({
       view: h.desk.view(key).pending_directive_count,
       row: h.views.get(key)?.pending_directive_count,
@@ -166,11 +172,7 @@ describe('guidance that ingest answers carried', () => {
   });
 
   it('waits for no model of a session that has ended', async () => {
-    const h = await DeskHarness.start();
-    const key = await h.session();
-    h.desk.noteProxied(key);
-    await h.desk.execute(operator(), 's-1', 'inject', { prompt: 'Use staging.' });
-    for (const trace of ['t-1', 't-2', 't-3']) await h.step(key, trace);
+    const { h, key } = await withReportedSteps();
     await h.desk.execute(operator(), 's-1', 'terminate', { reason: 'enough' });
     const live = h.events.findLast((event) => event.kind === 'control');
     expect(live?.directives).toMatchObject([{ type: 'terminate' }]);
