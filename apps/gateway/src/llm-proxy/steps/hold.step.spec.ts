@@ -98,6 +98,16 @@ test('a call whose agent was stopped while it waits ends with that refusal, also
   expect(countsShown).toEqual([1, 0]);
 });
 
+test('a client that leaves while its session is recalled is not held', async () => {
+  const held = new HeldCalls();
+  const call = streamingCall();
+  const desk = { ...pausedDesk, recall: () => Promise.resolve() };
+  const outcome = holdStep(partsWith({ desk, held, onChanged: () => expect.unreachable() })).run?.(call);
+  call.leave();
+  expect(await outcome).toBeUndefined();
+  expect(held.count).toBe(0);
+});
+
 test('a call whose agent was stopped before it is held is not held', async () => {
   const held = new HeldCalls();
   const parts = partsWith({ held, standing: () => STOPPED, onChanged: () => expect.unreachable() });

@@ -80,7 +80,7 @@ const holding = (parts: HoldParts, proceed: Proceed, underWay: Set<string>): Ste
     };
     // Awaiting what is known would cost every call a turn, for nothing.
     const recalled = parts.desk.recall(sessionKey);
-    return recalled === null ? look() : recalled.then(look);
+    return recalled === null ? look() : recalled.then(() => (call.isGone ? undefined : look()));
   },
   /** Words of an operator are taken once the upstream has them; a call that never got there leaves them for the next. */
   settle({ sessionKey, takenDirectiveIds, wasHeard }: ProxyCall): void {
