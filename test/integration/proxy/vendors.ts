@@ -357,12 +357,17 @@ export const anthropic: Vendor = {
     JSON.stringify([(json as { system?: unknown }).system, (json as { messages: unknown }).messages]),
 };
 
-const geminiClient = (url: string, { headers, maxRetries = 0, agent }: AskOptions) =>
+const geminiClient = (
+  url: string,
+  { headers, maxRetries = 0, agent }: AskOptions,
+  over?: typeof globalThis.fetch,
+) =>
   new GoogleGenAI({
     apiKey: AGENT_KEY,
     httpOptions: {
       baseUrl: `${url}${prefix(agent)}/proxy/gemini`,
       headers: headers ?? {},
+      ...(over && { fetch: over }),
       ...(maxRetries > 0 && { retryOptions: { attempts: maxRetries + 1 } }),
     },
   });
@@ -421,19 +426,23 @@ export const gemini: Vendor = {
     ]),
 };
 
+/** Its SDK's own hold on a signal ends with the next garbage collection: whoever leaves later would stay on the line. */
+const interactionsClient = (url: string, options: AskOptions) =>
+  geminiClient(url, options, (input, init) => fetch(input, { ...init, ...signalOf(options) }));
+
 export const geminiInteractions: Vendor = {
   name: 'Gemini interactions',
   upstream: 'gemini',
   callId: 'call_1',
   async ask(url, text, options = {}) {
-    const { output_text = '', steps = [] } = await geminiClient(url, options).interactions.create(
+    const { output_text = '', steps = [] } = await interactionsClient(url, options).interactions.create(
       interactionBody(text, options),
       interactionOptions(options),
     );
     return { text: output_text, toolCalls: steps.flatMap((step) => interactionCall(step) ?? []) };
   },
   async askStreaming(url, text, options = {}) {
-    const stream = await geminiClient(url, options).interactions.create(
+    const stream = await interactionsClient(url, options).interactions.create(
       { ...interactionBody(text, options), stream: true },
       interactionOptions(options),
     );
@@ -542,7 +551,4 @@ const geminiCalls = ({ functionCalls }: GenerateContentResponse): SeenCall[] =>
 const interactionCall = (step: Interactions.Step): SeenCall | null =>
   step.type === 'function_call' ? seenCall(step.id, step.name, step.arguments) : null;
 /** Unlike the rest of its SDK these take no retries from the client. */
-const interactionOptions = ({ maxRetries = 0, signal }: AskOptions) => ({
-  maxRetries,
-  ...(signal && { fetch_options: { signal } }),
-});
+const interactionOptions = ({ maxRetries = 0 }: AskOptions) => ({ maxRetries });
