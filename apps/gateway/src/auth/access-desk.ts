@@ -128,7 +128,7 @@ export class AccessDesk {
       tenant_ids?: string[] | undefined;
       agent_ids?: string[] | undefined;
     },
-    isLive: () => boolean = () => true,
+    isLive: () => boolean,
   ): Promise<{ key: AgentKey; secret: string }> {
     const tenantId = body.tenant_id ?? principal.tenant_id;
     const tenantIds = [...new Set([tenantId, ...(body.tenant_ids ?? [])])];
@@ -199,7 +199,7 @@ export class AccessDesk {
   async createOperator(
     principal: OperatorPrincipal,
     body: { name: string; role: Role; tenant_ids?: string[] | undefined },
-    isLive: () => boolean = () => true,
+    isLive: () => boolean,
   ): Promise<{ operator: OperatorToken; secret: string }> {
     const tenantIds = [...new Set(body.tenant_ids ?? [principal.tenant_id])];
     if (!coversTenants(principal.tenant_ids, tenantIds)) {

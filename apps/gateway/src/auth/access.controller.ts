@@ -28,6 +28,8 @@ export interface Onboarding {
 /** Agent keys, operators and tenants. */
 @Controller('v1')
 export class AccessController {
+  readonly #stillMay = (credential: OperatorCredential) => () => this.credentials.isLive(credential);
+
   constructor(
     @Inject(ACCESS_DESK) private readonly desk: AccessDesk,
     @Inject(CREDENTIALS) private readonly credentials: CredentialDirectory,
@@ -49,7 +51,7 @@ export class AccessController {
     @Credential() credential: OperatorCredential,
   ) {
     const asked = parseFields(createAgentKeyBodySchema, body);
-    return this.desk.createAgentKey(principal, asked, () => this.credentials.isLive(credential));
+    return this.desk.createAgentKey(principal, asked, this.#stillMay(credential));
   }
 
   @Delete('agent-keys/:key_id')
@@ -73,7 +75,7 @@ export class AccessController {
     @Credential() credential: OperatorCredential,
   ) {
     const asked = parseFields(createOperatorBodySchema, body);
-    return this.desk.createOperator(principal, asked, () => this.credentials.isLive(credential));
+    return this.desk.createOperator(principal, asked, this.#stillMay(credential));
   }
 
   @Delete('operators/:token_id')
