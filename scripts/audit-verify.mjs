@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
+import { DATABASE_FILE, dataDirOf } from './lib/data-dir.mjs';
 import { shownText } from './lib/shown-text.mjs';
 
 /** @import { AuditEntry } from '#contracts' */
@@ -27,7 +28,6 @@ const help = `Checks that nobody changed, removed or slipped in an entry of the 
 Ends with 0 if every chain is whole, 1 if one is broken, 2 if it could not be checked.
 `;
 
-const DATABASE_FILE = 'observatory.db';
 const EXIT = { whole: 0, broken: 1, unusable: 2 };
 
 /** Nothing was checked: wrong arguments, nothing to read. */
@@ -150,7 +150,7 @@ async function main(args) {
     process.stdout.write(help);
     return EXIT.whole;
   }
-  const dataDir = options['data-dir'] ?? (process.env.OBSERVATORY_DATA_DIR || './data');
+  const dataDir = dataDirOf(options['data-dir']);
   const findings =
     options.file === undefined
       ? await checkDatabase(dataDir, options.tenant)

@@ -16,6 +16,7 @@ import {
 } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { DATABASE_FILE, dataDirOf } from './lib/data-dir.mjs';
 import { ProgressLine } from './lib/progress-line.mjs';
 import { shownText } from './lib/shown-text.mjs';
 
@@ -32,7 +33,6 @@ To restore: stop the gateway, and start it with OBSERVATORY_DATA_DIR=FOLDER, or 
 Ends with 0 if the copy is there and sound, 1 if it failed, 2 if it was asked for what cannot be.
 `;
 
-const DATABASE_FILE = 'observatory.db';
 /** It has the name of a database only when it is one. */
 const UNFINISHED_FILE = `${DATABASE_FILE}.unfinished`;
 const KEY_FILE = 'secret.key';
@@ -53,7 +53,7 @@ function parseOptions(args) {
     if (!values.help && positionals.length !== 1) throw new TypeError('name one folder for the copy');
     return {
       isHelp: values.help,
-      dataDir: resolve(values['data-dir'] ?? (process.env.OBSERVATORY_DATA_DIR || './data')),
+      dataDir: resolve(dataDirOf(values['data-dir'])),
       target: resolve(positionals[0] ?? ''),
     };
   } catch (error) {
