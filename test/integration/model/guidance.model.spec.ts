@@ -346,6 +346,9 @@ async function over(real: Real, call: Call, told: string | null, decision: strin
   if (decision !== null) s.decisions.push(decision);
 }
 
+/** A stream that was held for seconds has begun, and can be told no status any more. */
+const statusOf = ({ stream }: Call, status: string) => (stream ? null : status);
+
 /** Let through by the gate, all at once: of those that can carry words, any does. */
 async function letGo(model: Model, real: Real, calls: Call[]): Promise<void> {
   const [s] = calls.map((call) => call.s);
@@ -480,7 +483,12 @@ async function afterOrder(model: Model, real: Real, s: Session): Promise<void> {
     const calls = s.calls;
     for (const call of calls) {
       const isAtVendor = call.place === 'vendor';
-      await over(real, call, isAtVendor ? null : '403', isAtVendor ? 'cut_off' : 'terminated');
+      await over(
+        real,
+        call,
+        isAtVendor ? null : statusOf(call, '403'),
+        isAtVendor ? 'cut_off' : 'terminated',
+      );
     }
     for (const call of calls) await land(model, real, call, null);
   }
@@ -615,7 +623,7 @@ const kinds = [
           await over(
             real,
             call,
-            end === 'fail' ? '500' : null,
+            end === 'fail' ? statusOf(call, '500') : null,
             end === 'fail' ? decisionOf(call) : 'upstream_failed',
           );
           await land(model, real, call, null);
