@@ -3,6 +3,7 @@
  * came and an answer must leave as it comes. Runs the pipeline; decides nothing itself.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ObservatoryError } from '#contracts';
 import { afterTurnEnd, type Clock, type IdSource, type Link, LinkedList, withThisTurn } from '#kernel';
 import type { RawRoute } from '../raw-routes.js';
@@ -17,6 +18,9 @@ import { unknownUpstreamTarget } from './upstreams/upstream-directory.js';
 /** Calls that are made to leave end with what they wait for, which hears of it at once; the limiter's store may be slow. */
 const LEAVE_MS_MAX = 1_000;
 const DRAIN_LOOK_INTERVAL_MS = 20;
+
+/** Each step that reads all of so much takes milliseconds, and others wait for no more than one of them. */
+const LONG_BODY_BYTES = 1024 * 1024;
 
 /** A step that took less and found nothing is no bar of the waterfall. */
 const WATERFALL_MS_MIN = 0.1;
@@ -99,6 +103,8 @@ export class ProxyRoute implements RawRoute {
     let verdict: Verdict | undefined;
     let endMs = call.elapsedMs();
     for (const step of this.#parts.steps) {
+      if (step.readsAll && call.bodyBytes >= LONG_BODY_BYTES) await nextTurn();
+      if (call.isGone) break;
       const startMs = endMs;
       let outcome = 'passed';
       reachedCount += 1;
@@ -120,7 +126,7 @@ export class ProxyRoute implements RawRoute {
           duration_ms: shownMs(durationMs),
           outcome,
         });
-      if (verdict !== undefined || call.isGone) break;
+      if (verdict !== undefined) break;
     }
     if (verdict !== undefined) sendVerdict(call, verdict);
     else if (call.isGone && !call.leftAtEnd && call.decision !== 'upstream_failed') {

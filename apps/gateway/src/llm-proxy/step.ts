@@ -7,6 +7,8 @@ export interface Step {
    * What its own failure means: `open` = counted and logged, and the call goes on; `closed` = the call is refused.
    */
   readonly onFailure: 'open' | 'closed';
+  /** `run` looks at all of the request: where that takes long, everybody else has a turn first. */
+  readonly readsAll?: true;
   /**
    * Nothing: the next step. A verdict: the answer, and no further step runs. What else is worth a word in the waterfall
    * goes into `call.finding`.

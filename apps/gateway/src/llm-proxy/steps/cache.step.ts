@@ -34,6 +34,7 @@ export const cacheStep = (parts: CacheParts, hold: Pick<Step, 'run'>): Step => {
 const caching = ({ desk, agents }: CacheParts, passAgain: CacheWish['passAgain']): Step => ({
   name: 'cache',
   onFailure: 'open',
+  readsAll: true,
   run(call: ProxyCall): Verdict | undefined | Promise<Verdict | undefined> {
     const control = cacheControlOf(call.incoming.headers);
     // Its answer says of the cache what it came to, a refusal as well; a hit says so in its place.

@@ -28,6 +28,7 @@ export interface KillSwitchParts {
 export const killSwitchStep = (parts: KillSwitchParts): Step => ({
   name: 'kill_switch',
   onFailure: 'open',
+  readsAll: true,
   run(call: ProxyCall): Promise<Verdict> | undefined {
     if (call.request === null || call.sessionId === null) return undefined;
     const settings = parts.agents.killSwitch(call.scope);

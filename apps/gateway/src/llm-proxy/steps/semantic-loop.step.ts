@@ -28,6 +28,7 @@ export interface SemanticLoopParts {
 export const semanticLoopStep = (parts: SemanticLoopParts): Step => ({
   name: 'semantic_loop',
   onFailure: 'open',
+  readsAll: true,
   run(call: ProxyCall): undefined | Promise<undefined> {
     if (!parts.isEnabled || call.request === null || call.sessionId === null) return undefined;
     // It asks nothing yet.
