@@ -189,6 +189,17 @@ test('an SDK’s retry of an attempt that was compared is not asked about, howev
   }
 });
 
+test('an SDK that tries again for the second time, what was left in the middle of its answer, has asked it once', async () => {
+  const { check, asked } = setUp(async () => LOOP);
+  await check.ask(question());
+  check.noteEnded(question(), 'left');
+  for (const callId of ['call-2', 'call-3']) {
+    expect((await check.ask(retry(callId))).kind).toBe('clear');
+    check.noteEnded(question({ callId }), 'unanswered');
+  }
+  expect(asked).toHaveLength(1);
+});
+
 test('a retry is no loop while its first attempt is under way', async () => {
   const { check, asked } = setUp(async () => LOOP);
   await check.ask(question());

@@ -181,7 +181,8 @@ export class LoopCheck {
    */
   noteEnded(asked: Asked, ending: AskedEnding): void {
     if (ending === 'unanswered') {
-      this.#attempt(asked);
+      // Nobody has asked anew: it stays what it is, also one that was left.
+      this.#attempt({ ...asked, isRetry: true });
       return;
     }
     const [tenantId, asker] = [tenantIdOf(asked.sessionKey), askerOf(asked)];
