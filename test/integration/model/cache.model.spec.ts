@@ -88,6 +88,7 @@ interface Call extends Asking {
   agent: Agent;
   place: 'gate' | 'behind' | 'vendor';
   isHeld: boolean;
+  wasHeld: boolean;
   /** Null: what it brings is not kept. */
   epoch: number | null;
   leads: Flight | null;
@@ -363,7 +364,9 @@ const notStored = ({ figures }: Tenant, reason: string) => {
 /** @param told null: it is of no interest */
 async function over(real: Real, call: Call, told: string | null, record: string | null): Promise<void> {
   const outcome = soon(() => real.outcomes.get(call.id));
-  await (told === null ? outcome.toBeDefined() : outcome.toBe(told));
+  // A stream that was held for seconds has begun, and its head says nothing of the cache.
+  const withoutHead = call.stream && call.wasHeld ? told?.replace(/^\S+/, '-') : told;
+  await (told === null ? outcome.toBeDefined() : outcome.toBeOneOf([told, withoutHead]));
   call.agent.running = call.agent.running.filter((one) => one !== call);
   if (record !== null) call.agent.records.push(record);
 }
@@ -378,6 +381,7 @@ async function pass(model: Model, real: Real, call: Call): Promise<void> {
   if (sessionOf(call)?.state !== 'paused') return lookUp(model, real, call);
   call.place = 'gate';
   call.isHeld = true;
+  call.wasHeld = true;
 }
 
 async function lookUp(model: Model, real: Real, call: Call): Promise<void> {
@@ -589,6 +593,7 @@ async function call(model: Model, real: Real, given: Asking): Promise<void> {
     agent,
     place: 'gate',
     isHeld: false,
+    wasHeld: false,
     epoch: null,
     leads: null,
     behind: null,
@@ -819,7 +824,11 @@ const kinds = [
         });
         session.state = verb === 'terminate' ? 'terminated' : verb === 'pause' ? 'paused' : 'active';
         const calls = agent.running.filter((one) => one.session === name);
-        if (verb === 'pause') for (const one of calls) one.isHeld = one.place === 'behind';
+        if (verb === 'pause')
+          for (const one of calls) {
+            one.isHeld = one.place === 'behind';
+            one.wasHeld ||= one.isHeld;
+          }
         if (verb === 'terminate')
           await cutOff(model, real, agent.tenant, (one) => calls.includes(one), [
             'call_terminated',
