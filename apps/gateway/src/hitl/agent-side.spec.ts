@@ -471,6 +471,20 @@ describe('delivery', () => {
     expect(third.desk.answerForCall(key).directives).toMatchObject([{ prompt: 'hint' }]);
   });
 
+  it('keeps it over a restart though a pause for which nobody came expired meanwhile', async () => {
+    const h = await DeskHarness.start();
+    const key = await h.session();
+    h.desk.noteProxied(key);
+    await h.desk.execute(operator(), 's-1', 'inject', { prompt: 'hint' });
+    for (const trace of ['t-1', 't-2', 't-3']) await h.step(key, trace);
+    await h.desk.askForPerson(key, 'a-1');
+    await h.time.pass(60_000);
+    await h.desk.settled();
+    expect(h.desk.pendingDirectives(key)).toMatchObject([{ prompt: 'hint' }, { type: 'resume' }]);
+    const next = await h.restart();
+    expect(next.desk.answerForCall(key).directives).toMatchObject([{ prompt: 'hint' }, { type: 'resume' }]);
+  });
+
   it('still gives a poll that is behind what an ingest answer carried meanwhile', async () => {
     const h = await DeskHarness.start();
     const key = await h.session();

@@ -101,7 +101,7 @@ export function pauseLeftMs(entry: ControlEntry, clock: Clock): number | null {
  * never come back would otherwise take one place under control after the other.
  */
 export const hearsOnlyOfExpiry = (entry: ControlEntry): boolean =>
-  entry.row.operator_id === SYSTEM_OPERATOR && waiting(entry).every(({ type }) => type === 'resume');
+  entry.row.operator_id === SYSTEM_OPERATOR && pending(entry).every(({ type }) => type === 'resume');
 
 /** The row with what its agent showed of itself while it was read or written. */
 export const asShown = (row: ControlRow, { cooperative, proxied }: ControlRow): ControlRow => ({
