@@ -165,6 +165,8 @@ export class CommandRunner {
       await this.#auditRefusal(entry, actor, name, 'held_message_not_found', detail);
       throw new ObservatoryError('held_message_not_found');
     }
+    // By a clock that was set back it may end when an earlier one did.
+    if (name === 'pause') entry.due = null;
     tell();
     this.#options.writer.forget(entry, ({ type }) => supersedes(name, type));
     this.#options.events.commandDone(entry.key, name, actor.operator_id, 'ok');

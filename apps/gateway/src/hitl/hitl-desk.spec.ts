@@ -516,6 +516,21 @@ describe('expiry', () => {
     expect(h.desk.view(key).state).toBe('active');
   });
 
+  it('lasts as long as any where the clock was set back, and its end reads as that of an earlier one did', async () => {
+    const h = await DeskHarness.start();
+    const key = await h.session();
+    await h.desk.execute(operator(), 's-1', 'pause', { reason: 'look' });
+    await h.time.pass(60_000);
+    await h.desk.settled();
+    h.time.setWallClock(-60_000);
+    await h.desk.execute(operator(), 's-1', 'pause', { reason: 'look again' });
+    await h.time.pass(59_999);
+    expect(h.desk.view(key).state).toBe('pause_requested');
+    await h.time.pass(1);
+    await h.desk.settled();
+    expect(h.desk.view(key).state).toBe('active');
+  });
+
   it('finishes an expiry whose policy had not run when the process died', async () => {
     const before = await DeskHarness.start();
     const key = await before.session();
