@@ -217,6 +217,22 @@ describe('a pause that expired before its agent came back', () => {
     expect(await polled).toMatchObject({ state: 'active', directives: [{ type: 'resume' }], cursor: 2 });
   });
 
+  it('keeps its place for guidance that a model is still to hear, and no longer', async () => {
+    const h = await start();
+    h.desk.noteProxied(KEY);
+    await h.step(KEY, 't-1');
+    await h.desk.execute(operator('ada', 'noisy'), 's-1', 'inject', { prompt: 'hint' });
+    for (const trace of ['t-2', 't-3']) await h.step(KEY, trace);
+    // Of an agent that listens by itself the proxy takes no word of the expiry.
+    h.desk.attachListener(KEY, () => {});
+    await expired(h);
+    expect(await h.metric('observatory_hitl_sessions_bound')).toBe(1);
+    const [hint] = h.desk.pendingDirectives(KEY);
+    await h.desk.takeInjections(KEY, [hint?.directive_id as string]);
+    expect(h.desk.pendingDirectives(KEY)).toMatchObject([{ type: 'resume' }]);
+    expect(await h.metric('observatory_hitl_sessions_bound')).toBe(0);
+  });
+
   it('lets go all it held though the process dies before the release is done', async () => {
     const before = await start();
     await ask(before, [KEY]);

@@ -92,7 +92,9 @@ export class ControlWriter {
   forget(entry: ControlEntry, isOver: (directive: Directive) => boolean): void {
     const pendingCount = pending(entry).length;
     entry.informed = entry.informed.filter((directive) => !isOver(directive));
-    if (pending(entry).length < pendingCount) this.publishControl(entry);
+    if (pending(entry).length === pendingCount) return;
+    this.#options.registry.settle(entry);
+    this.publishControl(entry);
   }
 
   /** One release and nothing else. Rejects as the store does. */
