@@ -41,6 +41,10 @@ export class FakeStore {
   /** Writes wait for `commit()`. */
   isManual = false;
   writeCount = 0;
+  /** No process gives one that another has given. */
+  idCount = 0;
+  /** Of one release. */
+  releasedMax = RELEASED_STEPS_MAX;
   #queue: (() => void)[] = [];
 
   get queuedCount(): number {
@@ -91,7 +95,7 @@ export class FakeStore {
         );
       }
       const held = write.release ? this.#held(write.release.tenant_id, write.release.session_id) : [];
-      const released = held.slice(0, RELEASED_STEPS_MAX);
+      const released = held.slice(0, this.releasedMax);
       for (const step of released) step.held = false;
       return {
         audit: (write.audit ?? []).map((draft) => this.#chain(draft)),
@@ -195,7 +199,6 @@ export class DeskHarness {
   /** What is released is shown once this has resolved. */
   showing: Promise<void> = Promise.resolve();
   readonly desk: HitlDesk;
-  #idCount = 0;
 
   private constructor(store: FakeStore, time: FakeTime, bounds?: ControlBounds) {
     this.store = store;
@@ -206,7 +209,7 @@ export class DeskHarness {
       live: { publish: (_tenantId, _topic, payload) => void this.events.push(payload as SessionEvent) },
       clock: time,
       timer: time,
-      ids: { next: () => `d-${this.#nextId()}` },
+      ids: { next: () => `d-${++store.idCount}` },
       config: { get: (key) => this.config[key] ?? undefined },
       events: new HitlEvents(logger, this.metrics),
       bounds,
@@ -265,11 +268,6 @@ export class DeskHarness {
   async metric(name: string): Promise<number> {
     const metric = await this.metrics.getSingleMetric(name)?.get();
     return metric?.values.reduce((sum, { value }) => sum + value, 0) ?? 0;
-  }
-
-  #nextId(): number {
-    this.#idCount += 1;
-    return this.#idCount;
   }
 
   #directory(): SessionDirectory {
