@@ -191,7 +191,7 @@ test.each([
         if (asking.writableLength === 0) asking.write(questions);
         return gateway.output();
       },
-      { timeout: 8_000, interval: 5 },
+      { timeout: 30_000, interval: 5 },
     )
     .toContain(`"event":"consumer_too_slow",${who}"pending_bytes"`);
 });

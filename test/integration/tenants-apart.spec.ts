@@ -266,6 +266,9 @@ function neutral({ text, ...others }: Answered, ids: Record<string, string>): An
   return { ...others, text: named.replace(/\b\d{13}\b/g, 'now') };
 }
 
+/** Of the one who reads, and of whoever is quiet for a while. */
+const OF_NOW = /"(last_used_at_ms|calls_per_minute|state)":(\d+|"(?:active|idle)")/g;
+
 /** What a tenant reads by every route, by the route; of what has an id the one made last. */
 async function readAll(tenant: Tenant): Promise<Map<string, string>> {
   const read = new Map<string, string>();
@@ -273,8 +276,7 @@ async function readAll(tenant: Tenant): Promise<Map<string, string>> {
     if (route.path === '/v1/system') continue;
     const { ids } = tenant;
     const { text } = await send(route, tenant.operator, { ids, query: `?${REQUIRED[route.path] ?? ''}` });
-    // Of the one who reads.
-    read.set(name, text.replace(/"last_used_at_ms":\d+/g, '"last_used_at_ms":"now"'));
+    read.set(name, text.replace(OF_NOW, '"$1":"now"'));
   }
   return read;
 }
