@@ -1,9 +1,10 @@
 import { Registry } from 'prom-client';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { CacheHit, Cosine, LlmCache, SemanticQuery } from '#contracts';
+import { deferred } from '#kernel';
 import { FakeClock } from '#testing';
 import { buildProxyCall } from '../llm-proxy/proxy-call.fixture.js';
-import { CacheDesk } from './cache-desk.js';
+import { CacheDesk, type CacheWish } from './cache-desk.js';
 import { CacheFlights } from './cache-flights.js';
 import { CacheFreshness } from './cache-freshness.js';
 import { CacheTally } from './cache-tally.js';
@@ -13,6 +14,24 @@ const BODY = { model: 'm', temperature: 0, messages: [{ role: 'user', content: '
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] }));
 afterEach(() => void vi.useRealTimers());
+
+const VECTOR = { model_id: 'm', values: new Float32Array([1]) };
+const WISH: CacheWish = { policy: 'on', control: null, passAgain: async () => undefined };
+
+function deskOf(cache: LlmCache, embed: () => Promise<unknown>): CacheDesk {
+  const clock = new FakeClock();
+  return new CacheDesk({
+    cache,
+    mode: 'on',
+    hitWhenCosineAtLeast: 0.9 as Cosine,
+    embedder: { embed, model: {} },
+    gate: () => null,
+    flights: new CacheFlights(),
+    freshness: new CacheFreshness(),
+    tally: new CacheTally(clock, new Registry()),
+    clock,
+  } as never);
+}
 
 /** Looks a request up in a Redis each of whose answers takes so long. */
 async function lookUp(answerMs: number) {
@@ -33,20 +52,8 @@ async function lookUp(answerMs: number) {
       return null;
     },
   } as Partial<LlmCache> as LlmCache;
-  const clock = new FakeClock();
-  const desk = new CacheDesk({
-    cache,
-    mode: 'on',
-    hitWhenCosineAtLeast: 0.9 as Cosine,
-    embedder: { embed: async () => ({ model_id: 'm', values: new Float32Array([1]) }), model: {} },
-    gate: () => null,
-    flights: new CacheFlights(),
-    freshness: new CacheFreshness(),
-    tally: new CacheTally(clock, new Registry()),
-    clock,
-  } as never);
   const call = buildProxyCall({ body: BODY });
-  const verdict = desk.answer(call, { policy: 'on', control: null, passAgain: async () => undefined });
+  const verdict = deskOf(cache, async () => VECTOR).answer(call, WISH);
   const askedAtOnce = [...asked];
   await vi.advanceTimersByTimeAsync(answerMs);
   expect(await verdict).toBeUndefined();
@@ -65,4 +72,22 @@ test('what comes of a look-up can be kept where no time was left to search', asy
   const { searchWaitMs, epoch } = await lookUp(WAIT_MS + 1);
   expect(searchWaitMs).toBeLessThan(0);
   expect(epoch).toBe('e');
+});
+
+test('nothing is searched for a call that left while its text was embedded', async () => {
+  const embedded = deferred<unknown>();
+  const cache = {
+    kind: 'redis',
+    waitMs: WAIT_MS,
+    get: async () => null,
+    epoch: async () => 'e',
+    semanticSearch: async () => expect.unreachable(),
+  } as Partial<LlmCache> as LlmCache;
+  const call = buildProxyCall({ body: BODY });
+  const desk = deskOf(cache, () => embedded.promise);
+  const verdict = desk.answer(call, WISH);
+  await vi.advanceTimersByTimeAsync(0);
+  call.leave();
+  embedded.resolve(VECTOR);
+  expect(await verdict).toBeUndefined();
 });

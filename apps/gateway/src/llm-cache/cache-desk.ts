@@ -246,7 +246,7 @@ export class CacheDesk {
     if (mode === 'off' || scope === null) return null;
     const vector = await embedder.embed(scope.prompt, call);
     const { model } = embedder;
-    if (vector === null || model === null) return null;
+    if (vector === null || model === null || call.isGone) return null;
     ticket.vector = vector;
     const hit = await cache.semanticSearch({
       tenant_id: call.tenantId,
