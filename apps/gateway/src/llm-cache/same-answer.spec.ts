@@ -26,6 +26,7 @@ describe('sameAnswer', () => {
     ['3.5', '3,5'],
     ['0.5', '0 5'],
     ['5!', '5'],
+    ['**5**!', '5'],
     ['!x', 'x'],
     ['x != y', 'x == y'],
     ['x - y', 'x + y'],
@@ -52,6 +53,11 @@ describe('sameAnswer', () => {
     ['巴黎。', '巴黎'],
     ['It’s Paris', "It's Paris;"],
     ['-5.', '-5'],
+    ['It is **Bern**.', 'It is Bern.'],
+    ['It is __Bern__!', 'It is Bern'],
+    ['Is it `open`?', 'is it open'],
+    ['He said “yes”.', 'He said yes.'],
+    ['It is **5**.', 'It is 5'],
   ])('has “%s” and “%s” for one', async (one, other) => {
     expect(await sameAnswer(say(one), say(other), { cosine: async () => 0, differs: () => true })).toBe(true);
   });

@@ -38,19 +38,25 @@ export async function sameAnswer(
   return cosine === null ? null : cosine >= SAME_WHEN_COSINE_AT_LEAST;
 }
 
+/** Of a sentence, or a part of it. Behind a number an exclamation mark is an operator. */
+const ENDS: readonly RegExp[] = [
+  /(?<=[\p{L}\p{N}%)\]"'](?:\*\*|__|`)?)[.,;:?…]+(?=$|\s)/gmu,
+  /(?<=[\p{L})"'](?:\*\*|__|`)?)!+(?=$|\s)/gmu,
+];
+
 /** What ends a sentence, marks a text up or quotes it says nothing; each a single pass, whatever the text. */
 const IDLE_MARKS: readonly RegExp[] = [
   // Bullets and headings.
   /^[ \t]*(?:[-*•]|#{1,6})[ \t]+(?=[\p{L}"'*_])/gmu,
+  // Behind a mark-up, and once more where one stood behind them.
+  ...ENDS,
   /`+/gu,
   // Around words: quotation marks, bold.
   /(?<=^|[\s(])(?:["'«„]|\*\*|__)(?=[\p{L}\p{N}*_"'])/gmu,
   /(?<=[\p{L}\p{N}.,;:!?…%)*_"'])(?:["'»]|\*\*|__)(?=$|[\s.,;:!?…)"'*_])/gmu,
   // Dashes and hyphens of prose; those between single letters or numbers subtract.
   /(?<=\p{L}{2})\s?[-–—]{1,2}\s?(?=\p{L}{2})/gu,
-  // Behind a number an exclamation mark is an operator.
-  /(?<=[\p{L}\p{N}%)\]"'])[.,;:?…]+(?=$|\s)/gmu,
-  /(?<=[\p{L})"'])!+(?=$|\s)/gmu,
+  ...ENDS,
   /[。，、；：！？「」『』《》]/gu,
 ];
 
