@@ -16,6 +16,22 @@ const landing: Landing = {
 
 const staying = new Promise<void>(() => {});
 
+/** Nobody else waits for so long: what another file has left running sets timers here, too. */
+const WAIT_MS = 1_009;
+/** Of those who wait: the timers that were set, and those of them that were cleared. */
+function watchTimers() {
+  const set = vi.spyOn(globalThis, 'setTimeout');
+  const cleared = vi.spyOn(globalThis, 'clearTimeout');
+  return () => {
+    const own = set.mock.results.filter((_, at) => set.mock.calls[at]?.[1] === WAIT_MS);
+    const timers = own.map(({ value }) => value);
+    return [
+      timers.length,
+      timers.filter((timer) => cleared.mock.calls.some(([one]) => one === timer)).length,
+    ];
+  };
+}
+
 describe('CacheFlights', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
@@ -54,16 +70,17 @@ describe('CacheFlights', () => {
   });
 
   test('does not wait for ever, and leaves no timer behind', async () => {
-    const flights = new CacheFlights(1_000);
+    const timers = watchTimers();
+    const flights = new CacheFlights(WAIT_MS);
     const land = flights.begin('k');
     const early = flights.join('k', staying);
     await vi.advanceTimersByTimeAsync(200);
     const late = flights.join('k', staying);
-    await vi.advanceTimersByTimeAsync(800);
+    await vi.advanceTimersByTimeAsync(WAIT_MS - 200);
     expect(await early).toBeNull();
     land?.(landing);
     expect(await late).toEqual(landing);
-    expect(vi.getTimerCount()).toBe(0);
+    expect(timers()).toEqual([2, 2]);
   });
 
   test.each([
@@ -87,13 +104,14 @@ describe('CacheFlights', () => {
   });
 
   test('lets go of a caller that leaves, and of nobody else', async () => {
-    const flights = new CacheFlights();
+    const timers = watchTimers();
+    const flights = new CacheFlights(WAIT_MS);
     const land = flights.begin('k');
     const left = flights.join('k', Promise.resolve());
     const stays = flights.join('k', staying);
     expect(await left).toBeNull();
     land?.(landing);
     expect(await stays).toEqual(landing);
-    expect(vi.getTimerCount()).toBe(0);
+    expect(timers()).toEqual([2, 2]);
   });
 });
