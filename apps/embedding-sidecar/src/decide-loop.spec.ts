@@ -22,6 +22,7 @@ describe('decideLoop', () => {
       compared_count: 0,
       similar_count: 0,
       vetoed_by: null,
+      further: [],
     });
   });
 
@@ -76,6 +77,20 @@ describe('decideLoop', () => {
       vetoed_by: 'numbers',
     });
     expect(decision.max_similarity).toBeCloseTo(0.99);
+  });
+
+  it('names the others that count behind the nearest, and none that is vetoed or not near enough', () => {
+    const matches = [match('a', 0.99), match('b', 0.98), match('c', 0.97), match('d', 0.96), match('e', 0.9)];
+    const decision = decideLoop({
+      matches,
+      loopWhenSimilarityAbove: THRESHOLD,
+      vetoOf: (earlier) => (earlier === 'prompt c' ? 'numbers' : null),
+    });
+    expect(decision).toMatchObject({ similar_request_id: 'a', similar_count: 3 });
+    expect(decision.further).toEqual([
+      { prompt: 'prompt b', request_id: 'b' },
+      { prompt: 'prompt d', request_id: 'd' },
+    ]);
   });
 
   it('finds no loop where everything above the threshold is vetoed', () => {

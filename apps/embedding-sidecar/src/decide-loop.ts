@@ -24,6 +24,7 @@ export type LoopDecision = Pick<
   | 'compared_count'
   | 'similar_count'
   | 'vetoed_by'
+  | 'further'
 >;
 
 /**
@@ -37,16 +38,17 @@ export function decideLoop({ matches, loopWhenSimilarityAbove, vetoOf }: LoopFin
   const above = compared
     .filter(({ similarity }) => similarity > loopWhenSimilarityAbove)
     .map(({ match }) => ({ match, veto: vetoOf(match.prompt) }));
-  const repeated = above.filter(({ veto }) => veto === null);
-  const named = repeated[0]?.match ?? compared[0]?.match;
+  const [repeated, ...further] = above.filter(({ veto }) => veto === null).map(({ match }) => match);
+  const named = repeated ?? compared[0]?.match;
   return {
-    loop_detected: repeated.length > 0,
+    loop_detected: repeated !== undefined,
     // Rounding of single floats may leave 0..1 by a hair.
     max_similarity: Math.min(1, Math.max(0, compared[0]?.similarity ?? 0)) as LoopSimilarity,
     similar_prompt: named?.prompt ?? '',
     similar_request_id: named?.request_id ?? '',
     compared_count: compared.length,
-    similar_count: repeated.length,
+    similar_count: repeated === undefined ? 0 : 1 + further.length,
     vetoed_by: above[0]?.veto ?? null,
+    further: further.map(({ prompt, request_id }) => ({ prompt, request_id })),
   };
 }

@@ -12,5 +12,6 @@ export const buildLoopAnswer = (overrides: Partial<LoopAnswer> = {}): LoopAnswer
   fitness: 'fit',
   vetoed_by: null,
   model_id: 'scripted',
+  further: [],
   ...overrides,
 });

@@ -356,13 +356,10 @@ export class Model {
     else {
       (call.attempt as Attempt).isCompared = true;
       const { isInferred } = call.asker.session;
-      // The sidecar names one: what excuses the nearest excuses those behind it.
-      const found = reply.repeated
-        .slice(0, 1)
-        .find(
-          ({ text }) =>
-            !(text === call.text && (call.isMore || call.isOnce)) && (!isInferred || call.own.includes(text)),
-        );
+      const found = reply.repeated.find(
+        ({ text }) =>
+          !(text === call.text && (call.isMore || call.isOnce)) && (!isInferred || call.own.includes(text)),
+      );
       const other = reply.isVetoed ? 'vetoed' : reply.isFit ? 'clear' : 'unfit';
       bump(this.checks, found === undefined ? other : 'loop');
       if (found !== undefined) this.#loop(call, found, reply.maxCosine);

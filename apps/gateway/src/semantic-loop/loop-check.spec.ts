@@ -115,6 +115,17 @@ test('what another conversation of the same session asked is no loop of this one
   expect(told).toEqual(['clear', 'loop']);
 });
 
+test('one behind it that is this conversation’s own makes it a loop, and is named', async () => {
+  const own = { prompt: 'Where was it?', request_id: 'call-own' };
+  const further = [{ prompt: 'Where can it be?', request_id: 'call-theirs' }, own];
+  const { check, told } = setUp(async () => ({ ...LOOP, similar_prompt: 'Where is it?', further }));
+  expect(await check.ask(question({ counts: (similar) => similar === own.prompt }))).toMatchObject({
+    kind: 'loop',
+    answer: { similar_prompt: own.prompt, similar_request_id: own.request_id },
+  });
+  expect(told).toEqual(['loop']);
+});
+
 test('the very words that an agent puts to one task after another are no loop, until one of them has them again', async () => {
   const { check, told } = setUp(async () => ({ ...LOOP, similar_prompt: 'Where is my parcel?' }));
   const ask = async (task: string, changes: Partial<LoopQuestion> = {}) =>

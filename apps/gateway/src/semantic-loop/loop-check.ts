@@ -7,6 +7,7 @@ import {
   type EmbeddingService,
   type LoopAnswer,
   type LoopSimilarity,
+  type Repeated,
   type SessionKey,
   SidecarFailure,
   tenantIdOf,
@@ -164,11 +165,13 @@ export class LoopCheck {
       attempt.isCompared = true;
       // The very words of a retry that nobody asked here are those of its first attempt, which another gateway compared.
       const isOnce = isNewTask || (question.isRetry && isFirst);
-      const isAnothers =
-        answer.loop_detected &&
-        (!question.counts(answer.similar_prompt) || (isOnce && answer.similar_prompt === question.prompt));
-      events.checked(isAnothers ? 'clear' : resultOf(answer), tookMs);
-      return answer.loop_detected && !isAnothers ? { kind: 'loop', answer } : CLEAR;
+      const found = repeatedIn(answer).find(
+        ({ prompt }) => question.counts(prompt) && !(isOnce && prompt === question.prompt),
+      );
+      events.checked(answer.loop_detected && found === undefined ? 'clear' : resultOf(answer), tookMs);
+      if (found === undefined) return CLEAR;
+      const similar = { similar_prompt: found.prompt, similar_request_id: found.request_id };
+      return { kind: 'loop', answer: { ...answer, ...similar } };
     } catch (error) {
       const reason = error instanceof SidecarFailure ? error.reason : 'error';
       return this.#failOpen(reason, performance.now() - startedMs);
@@ -264,6 +267,15 @@ function noteLatest<Known>(
 
 /** NUL occurs in no id. */
 const askerOf = ({ sessionKey, agentId }: Asked): string => `${sessionKey}\0${agentId}`;
+
+/** What makes it a loop, nearest first. */
+const repeatedIn = ({
+  loop_detected,
+  similar_prompt,
+  similar_request_id,
+  further,
+}: LoopAnswer): Repeated[] =>
+  loop_detected ? [{ prompt: similar_prompt, request_id: similar_request_id }, ...further] : [];
 
 function resultOf({ loop_detected, fitness, vetoed_by }: LoopAnswer): CheckResult {
   if (loop_detected) return 'loop';

@@ -39,6 +39,7 @@ export interface CheckLoopResponse {
   vetoed_by: string;
   model_id: string;
   threshold: number;
+  further: readonly { prompt: string; request_id: string }[];
 }
 
 export interface EmbedRequest {

@@ -60,6 +60,9 @@ describe('over the wire and back', () => {
       fitness: fc.constantFrom('fit', 'empty', 'unknown_tokens'),
       vetoed_by: fc.option(fc.constantFrom('numbers', 'negation'), { nil: null }),
       model_id: text,
+      further: fc.array(fc.record({ prompt: text, request_id: text }, { noNullPrototype: true }), {
+        maxLength: 4,
+      }),
     });
     fc.assert(
       fc.property(answer, (given) => {

@@ -65,6 +65,7 @@ export function toLoopAnswer(response: CheckLoopResponse): LoopAnswer {
     fitness: toFitness(response.fitness),
     vetoed_by: response.vetoed_by === '' ? null : response.vetoed_by,
     model_id: response.model_id,
+    further: response.further,
   };
 }
 

@@ -14,6 +14,12 @@ export interface LoopQuery {
   threshold: LoopSimilarity | null;
 }
 
+/** An earlier prompt that makes a prompt a loop. */
+export interface Repeated {
+  prompt: string;
+  request_id: string;
+}
+
 export interface LoopAnswer {
   loop_detected: boolean;
   max_similarity: LoopSimilarity;
@@ -26,6 +32,8 @@ export interface LoopAnswer {
   /** Null: nothing was vetoed. */
   vetoed_by: string | null;
   model_id: string;
+  /** The others that make it a loop, nearest first: whoever asks may know that the one that is named does not count. */
+  further: readonly Repeated[];
 }
 
 export interface SidecarDescription extends EmbedderDescription {
