@@ -34,7 +34,11 @@ function watchTimers() {
 
 describe('CacheFlights', () => {
   beforeEach(() => void vi.useFakeTimers());
-  afterEach(() => void vi.useRealTimers());
+  afterEach(() => {
+    // First: what was watched here is no timer of anybody else.
+    vi.restoreAllMocks();
+    vi.useRealTimers();
+  });
 
   test('lets one caller go and gives its answer to all that wait', async () => {
     const flights = new CacheFlights();
