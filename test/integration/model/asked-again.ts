@@ -13,7 +13,7 @@ import {
   TOPICS,
 } from '#contracts';
 import { HOUR_MS, MINUTE_MS } from '#kernel';
-import { FakeTime } from '#testing';
+import { ModelTime } from './model-time.js';
 
 export const TIMEOUT_MS = 50;
 const HISTORY_COUNT = 5;
@@ -170,9 +170,7 @@ class Lookups<Value> {
   }
 }
 
-export class Model {
-  nowMs = 0;
-  wallMs = new FakeTime().nowMs();
+export class Model extends ModelTime {
   link = WELL;
   isStoreBroken = false;
   isPauseBroken = false;
@@ -201,9 +199,9 @@ export class Model {
   #unanswered!: Lookups<Map<Text, Attempt>>;
   #tasks!: Lookups<Map<Text, Set<string>>>;
   #firsts!: Lookups<{ id: string; text: Text }>;
-  #later: { atMs: number; run: () => void }[] = [];
 
   constructor() {
+    super();
     this.#forget();
   }
 
@@ -310,12 +308,12 @@ export class Model {
     };
     this.#replies.add(reply);
     const back = (what: Reply): void => {
-      this.#after(replyMs, () => reply(what));
+      this.after(replyMs, () => reply(what));
     };
     if (failure !== null) reply(failure);
     else {
       const askedMs = this.nowMs;
-      this.#after(TIMEOUT_MS, () => reply('timeout'));
+      this.after(TIMEOUT_MS, () => reply('timeout'));
       const readyMs = askedMs + Math.min(embedMs, TIMEOUT_MS);
       // One after another.
       const turnMs = Math.max(readyMs, this.#laneMs.get(asker.name) ?? 0);
@@ -324,9 +322,9 @@ export class Model {
       const isInTime = embedMs < TIMEOUT_MS && turnMs - askedMs < TIMEOUT_MS;
       if (text === 'unfit') {
         if (embedMs < TIMEOUT_MS)
-          this.#after(embedMs, () => back({ repeated: [], maxCosine: -1, isVetoed: false, isFit: false }));
+          this.after(embedMs, () => back({ repeated: [], maxCosine: -1, isVetoed: false, isFit: false }));
       } else if (isInTime)
-        this.#after(turnMs - askedMs, () => {
+        this.after(turnMs - askedMs, () => {
           if (isSkewed) back('error');
           else back(this.#compare(kept, asker, id, text));
         });
@@ -448,28 +446,6 @@ export class Model {
 
   #isRecent({ at_ms }: SemanticLoopEvent): boolean {
     return Math.abs(this.wallMs - at_ms) < ALERT_OVER_MS;
-  }
-
-  #after(ms: number, run: () => void): void {
-    if (ms === 0) run();
-    else this.#later.push({ atMs: this.nowMs + ms, run });
-  }
-
-  pass(ms: number): void {
-    const untilMs = this.nowMs + ms;
-    for (;;) {
-      const due = this.#later.filter(({ atMs }) => atMs <= untilMs).sort((a, b) => a.atMs - b.atMs)[0];
-      if (due === undefined) break;
-      this.#later.splice(this.#later.indexOf(due), 1);
-      this.#moveTo(due.atMs);
-      due.run();
-    }
-    this.#moveTo(untilMs);
-  }
-
-  #moveTo(ms: number): void {
-    this.wallMs += ms - this.nowMs;
-    this.nowMs = ms;
   }
 
   sidecarEnds(): void {

@@ -49,7 +49,7 @@ import {
   TENANTS,
   WELL,
 } from './near-answers.js';
-import { command, MODEL_TIMEOUT_MS, runModel, times } from './run-model.js';
+import { comparing, MODEL_TIMEOUT_MS, runModel, times } from './run-model.js';
 
 const ANGLES = [...Object.values(QUESTIONS), ...Object.values(ANSWERS)];
 const operatorOf = (tenant: string, name = 'ada') =>
@@ -297,21 +297,7 @@ async function compare(model: Model, real: Real): Promise<void> {
   expect(real.audit).toEqual(model.audit);
 }
 
-const act = <Args>(
-  name: string,
-  args: fc.Arbitrary<Args>,
-  run: (model: Model, real: Real, args: Args) => Promise<void> | void,
-  check?: (model: Readonly<Model>, args: Args) => boolean,
-) =>
-  command<Model, Real, Args>(
-    name,
-    args,
-    async (model, real, given) => {
-      await run(model, real, given);
-      await compare(model, real);
-    },
-    check,
-  );
+const act = comparing(compare);
 
 const asking: fc.Arbitrary<Asking> = fc.record({
   by: fc.constantFrom(...times(5, AGENTS[0]), ...AGENTS),

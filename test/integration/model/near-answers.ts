@@ -4,7 +4,7 @@
  * which answers say the same.
  */
 import type { CacheControl, CachePolicy, CacheSemanticMode, SemanticMatch } from '#contracts';
-import { FakeTime } from '#testing';
+import { ModelTime } from './model-time.js';
 
 export const EMBED_TIMEOUT_MS = 50;
 const FLIGHT_WAIT_MS = 20_000;
@@ -188,9 +188,7 @@ const bump = (counts: Record<string, number>, name: string): void => {
 };
 const pairOf = (...keys: readonly string[]) => keys.toSorted().join(' & ');
 
-export class Model {
-  nowMs = 0;
-  wallMs = new FakeTime().nowMs();
+export class Model extends ModelTime {
   /** By how much the wall clock was set forward. */
   aheadMs = 0;
   sidecar = WELL;
@@ -206,33 +204,12 @@ export class Model {
   told: object[] = [];
   #serial = 0;
   #matchCount = 0;
-  #later: { atMs: number; run: () => void }[] = [];
 
-  constructor(public settings: Settings) {}
+  constructor(public settings: Settings) {
+    super();
+  }
 
   // ---- time
-
-  #after(ms: number, run: () => void): void {
-    if (ms === 0) run();
-    else this.#later.push({ atMs: this.nowMs + ms, run });
-  }
-
-  pass(ms: number): void {
-    const untilMs = this.nowMs + ms;
-    for (;;) {
-      const due = this.#later.filter(({ atMs }) => atMs <= untilMs).sort((a, b) => a.atMs - b.atMs)[0];
-      if (due === undefined) break;
-      this.#later.splice(this.#later.indexOf(due), 1);
-      this.#moveTo(due.atMs);
-      due.run();
-    }
-    this.#moveTo(untilMs);
-  }
-
-  #moveTo(ms: number): void {
-    this.wallMs += ms - this.nowMs;
-    this.nowMs = ms;
-  }
 
   setClock(byMs: number): void {
     this.wallMs += byMs;
@@ -317,7 +294,7 @@ export class Model {
   #join(call: Call, flight: Flight): void {
     Object.assign(call, { place: 'waiting', joined: flight });
     flight.waiting.push(call);
-    this.#after(FLIGHT_WAIT_MS, () => {
+    this.after(FLIGHT_WAIT_MS, () => {
       if (call.place !== 'waiting') return;
       this.#giveUp(call, flight);
       this.#lookNear(call);
@@ -401,7 +378,7 @@ export class Model {
       fail();
       return;
     }
-    this.#after(Math.min(embedMs, EMBED_TIMEOUT_MS), () => {
+    this.after(Math.min(embedMs, EMBED_TIMEOUT_MS), () => {
       if (embedMs >= EMBED_TIMEOUT_MS || isBroken) {
         fail();
         return;

@@ -30,6 +30,25 @@ export const command = <Model extends object, Real, Args>(
     toString: () => `${name}(${fc.stringify(given)})`,
   }));
 
+/** Kinds of command behind each of which all that is shown is compared. */
+export const comparing =
+  <Model extends object, Real>(compare: (model: Model, real: Real) => Promise<void> | void) =>
+  <Args>(
+    name: string,
+    args: fc.Arbitrary<Args>,
+    run: (model: Model, real: Real, args: Args) => Promise<void> | void,
+    check?: (model: Readonly<Model>, args: Args) => boolean,
+  ) =>
+    command<Model, Real, Args>(
+      name,
+      args,
+      async (model, real, given) => {
+        await run(model, real, given);
+        await compare(model, real);
+      },
+      check,
+    );
+
 /** So much likelier. */
 export const times = <Kind>(count: number, kind: Kind): Kind[] => Array.from({ length: count }, () => kind);
 

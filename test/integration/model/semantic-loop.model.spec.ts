@@ -62,7 +62,7 @@ import {
   textOf,
   WELL,
 } from './asked-again.js';
-import { command, type Ending, MODEL_TIMEOUT_MS, runModel, times } from './run-model.js';
+import { comparing, type Ending, MODEL_TIMEOUT_MS, runModel, times } from './run-model.js';
 
 type LoopsQuery = Parameters<ProxyStore['semanticLoops']>[0];
 
@@ -354,21 +354,7 @@ async function compare(model: Model, real: Real): Promise<void> {
   );
 }
 
-const act = <Args>(
-  name: string,
-  args: fc.Arbitrary<Args>,
-  run: (model: Model, real: Real, args: Args) => Promise<void> | void,
-  check?: (model: Readonly<Model>, args: Args) => boolean,
-) =>
-  command<Model, Real, Args>(
-    name,
-    args,
-    async (model, real, given) => {
-      await run(model, real, given);
-      await compare(model, real);
-    },
-    check,
-  );
+const act = comparing(compare);
 
 async function pass(model: Model, real: Real, ms: number): Promise<void> {
   await real.time.pass(ms);
