@@ -75,11 +75,6 @@ export class StepRing {
     return this.#times[this.#chains.placeOf(row)] as number;
   }
 
-  /** It waited when it came; it may have found its parent since. */
-  waitingOf(row: number): WaitingStep | null {
-    return this.#waiting[this.#chains.placeOf(row)] as WaitingStep | null;
-  }
-
   #isOf(row: number, session: Session, traceId: string): boolean {
     const place = this.#chains.placeOf(row);
     return this.#sessions[place] === session.serial && this.#traceIds[place] === traceId;

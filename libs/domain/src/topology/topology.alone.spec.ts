@@ -366,6 +366,16 @@ describe('Topology', () => {
       expect(topology.edgeCount).toBe(1);
     });
 
+    it('lead to each of two steps with one trace id, whether their parent comes before or after them', () => {
+      const named = (trace_id: string) => ({ trace_id, parent_step_id: 't1' });
+      record({ agent_id: 'b', ...named('t2') });
+      record({ agent_id: 'c', ...named('t2') });
+      record({ agent_id: 'a', trace_id: 't1' });
+      record({ agent_id: 'd', ...named('t3') });
+      record({ agent_id: 'e', ...named('t3') });
+      expect(topology.snapshot().edges.map(({ to }) => to)).toEqual(['s/b', 's/c', 's/d', 's/e']);
+    });
+
     it('link a child whose parent does not come in 5 s as an orphan, and still attach it later', () => {
       record({ agent_id: 'c', trace_id: 't0' });
       record({ agent_id: 'b', trace_id: 't2', parent_step_id: 't1' });

@@ -138,8 +138,7 @@ export class Topology {
     this.#changes.changed(node);
 
     const named = input.parent_step_id || null;
-    const earlier = this.#steps.find(session, traceId);
-    const isCycle = named !== null && this.#wouldCycle(session, traceId, named, earlier !== 0);
+    const isCycle = named !== null && this.#wouldCycle(session, traceId, named);
     const parent = named === null || isCycle ? null : this.#parentOf(session, named);
     // The parent's own text, not a second one for each of its children.
     const parentTraceId = isCycle ? null : (parent?.traceId ?? named);
@@ -152,8 +151,6 @@ export class Topology {
     session.latestTraceId = traceId;
     session.latestMs = atMs;
     const children = session.takeAwaiting(traceId);
-    const replaced = earlier === 0 ? null : this.#steps.waitingOf(earlier);
-    if (replaced) session.stopAwaiting(replaced);
     this.#steps.add({ session, agentId: node.agentId, traceId, parentTraceId, atMs, waiting });
     // Before its own place: that it caused the step before it must be known when it is asked what came before.
     for (const child of children) this.#recordEdge(node, child.node, true, child.atMs - atMs, child.status);
@@ -417,12 +414,10 @@ export class Topology {
   /**
    * True when `traceId`, were it a child of `parentTraceId`, would be among its own ancestors. Only a trace id that
    * is known or awaited can be, so that a long plain chain is not walked at every step.
-   *
-   * @param isKnown `traceId` is remembered
    */
-  #wouldCycle(session: Session, traceId: string, parentTraceId: string, isKnown: boolean): boolean {
+  #wouldCycle(session: Session, traceId: string, parentTraceId: string): boolean {
     if (traceId === parentTraceId) return true;
-    if (!isKnown && !session.isAwaited(traceId)) return false;
+    if (!session.isAwaited(traceId) && this.#steps.find(session, traceId) === 0) return false;
     let ancestor: string | null = parentTraceId;
     for (let hops = 0; ancestor !== null && hops <= this.#limits.ancestorCountMax; hops += 1) {
       if (ancestor === traceId) return true;
