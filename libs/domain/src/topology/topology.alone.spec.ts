@@ -126,6 +126,7 @@ describe('Topology', () => {
       expect(state('a')).toBe('dead');
       sweepAfter(59_999);
       expect(state('a')).toBe('dead');
+      topology.endSession('s');
       sweepAfter(1);
       expect(topology.snapshot()).toEqual({ nodes: [], edges: [] });
     });
@@ -163,6 +164,15 @@ describe('Topology', () => {
       expect(node('a', 's1')).toBeUndefined();
       expect(topology.nodeCount).toBe(3);
       expect(topology.counts.nodesPruned).toBe(2);
+    });
+
+    it('makes room by dropping what has been silent longest, not what came first', () => {
+      create({ nodeCountMax: 3 });
+      for (const session_id of ['s1', 's2', 's3', 's1', 's4']) {
+        record({ session_id });
+        clock.advance(1_000);
+      }
+      expect(topology.snapshot().nodes.map((one) => one.session_id)).toEqual(['s1', 's3', 's4']);
     });
 
     it('goes on with a session whose last node had to make room', () => {
@@ -298,6 +308,18 @@ describe('Topology', () => {
       sweepAfter(30_000);
       expect(state('unknown', '')).toBe('idle');
       sweepAfter(5 * 60_000);
+      expect(topology.nodeCount).toBe(0);
+    });
+
+    it('keeps a ghost for 5 minutes from the latest refused message, and shows when that was', () => {
+      topology.recordViolation('unknown', clock.nowMs());
+      topology.drainChanges();
+      clock.advance(5 * 60_000 - 1);
+      topology.recordViolation('unknown', clock.nowMs());
+      expect(topology.drainChanges()?.nodes).toMatchObject([{ last_seen_ms: clock.nowMs() }]);
+      sweepAfter(5 * 60_000 - 1);
+      expect(topology.nodeCount).toBe(1);
+      sweepAfter(1);
       expect(topology.nodeCount).toBe(0);
     });
 
