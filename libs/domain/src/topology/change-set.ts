@@ -25,7 +25,6 @@ export class ChangeSet {
 
   removed(node: Node): void {
     this.#nodes.delete(node);
-    node.isListed = false;
     this.#removed.add(node.nodeId);
   }
 
