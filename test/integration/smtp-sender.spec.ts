@@ -109,6 +109,25 @@ describe('a mail', () => {
     expect([count, mails.length]).toEqual([1, 1]);
   });
 
+  it('goes on to the next address of a name where nobody listens, and to none where the server refused it', async () => {
+    const named = (...addresses: string[]) =>
+      new SmtpSender({ resolve: async () => addresses.map((address) => ({ address, family: 4 })) });
+    const { mails, port } = await startServer();
+    const silent = ['127.0.0.9', '127.0.0.8'];
+    const sent = delivery(port, { host: 'mail.test' });
+    expect(await named(...silent, '127.0.0.1').send(sent)).toEqual({ ok: true });
+    expect(mails).toHaveLength(1);
+    let askedCount = 0;
+    const refusing = await startServer({
+      onMailFrom: (_address, _session, done) => {
+        askedCount += 1;
+        done(new Error('no'));
+      },
+    });
+    await named('127.0.0.1', '127.0.0.1').send(delivery(refusing.port, { host: 'mail.test' }));
+    expect(askedCount).toBe(1);
+  });
+
   it('is not tried again where the login is wrong, and the reason holds neither password nor answer', async () => {
     const { port } = await startServer();
     const login = { user: 'observatory', password: 'canary-password' };
