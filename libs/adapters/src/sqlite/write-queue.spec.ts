@@ -67,6 +67,8 @@ describe('WriteQueue', () => {
     const before = queue.appendSteps(steps(1));
     const wrong = [buildStepRow(), { ...buildStepRow(), body: { not: 'text' } as unknown as string }];
     expect(() => queue.appendSteps(wrong)).toThrow('step row: body must be a string');
+    const undated = [{ ...buildStepRow(), received_at_ms: 'noon' as unknown as number }];
+    expect(() => queue.appendSteps(undated)).toThrow('step row: received_at_ms must be a number');
     const after = queue.appendSteps(steps(1));
     const batch = queue.take() as WriteBatch;
     expect(batch.operations).toMatchObject([{ rowCounts: [1, 1], values: { length: 2 * stepWidth } }]);
