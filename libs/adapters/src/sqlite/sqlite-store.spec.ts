@@ -230,6 +230,17 @@ describe('a full disk', () => {
     expect(await store.appendSteps(steps(1))).toMatchObject([{ seq: 1 }]);
   });
 
+  it('is tried again by whoever asks whether it refuses, a second later: refused beforehand, nobody writes', async () => {
+    await openStore();
+    const path = join(folder, 'o.db');
+    await rename(path, `${path}.away`);
+    await expect(store.appendSteps(steps(1))).rejects.toMatchObject(FULL);
+    await rename(`${path}.away`, path);
+    clock.advance(1_000);
+    expect(store.refusal('default')).toBe('store_full');
+    await expect.poll(() => store.refusal('default')).toBeNull();
+  });
+
   it('refuses with store_full, keeps nothing of what it refused, and still reads', async () => {
     await openStore({ pageCountMax: 150 });
     const { rounds, error } = await fillUp();
