@@ -1,26 +1,28 @@
 import { EventEmitter } from 'node:events';
+import { setImmediate } from 'node:timers/promises';
 import { expect, it, vi } from 'vitest';
 import { ObservatoryError, type SubscribeAck, sessionTopic } from '#contracts';
 import type { LiveHub, Subscription } from './live-hub.js';
 import { LiveSockets } from './live-sockets.js';
 
-/** A socket that was let in, on a hub whose snapshots fail while `busy` says so. */
+/** A socket that was let in, on a hub whose snapshots fail as `busy` says, while it does. */
 function connect() {
-  const busy = { is: true };
+  const busy = { is: true, error: new ObservatoryError('store_busy') as Error };
   /** What a snapshot is waited for with, if with anything. */
   const reading: { wait?: () => Promise<void> } = {};
   /** Topics, as often as they are followed. */
   const joined: string[] = [];
+  const release = vi.fn();
   const hub = {
     subscribe: async (_tenantId: string, topic: string): Promise<Subscription> => {
       if (reading.wait) await reading.wait();
-      if (busy.is) throw new ObservatoryError('store_busy');
+      if (busy.is) throw busy.error;
       return { ack: { status: 'ok', kind: 'snapshot', topic, seq: 0, snapshot: [] } as never, rest: null };
     },
-    release: vi.fn(),
+    release,
   } as unknown as LiveHub;
   const namespace = Object.assign(new EventEmitter(), { use: () => {} });
-  const events = { connected: () => {}, subscribeFailed: () => {} };
+  const events = { connected: () => {}, subscribeFailed: vi.fn() };
   new LiveSockets({
     namespace: namespace as never,
     hub,
@@ -38,7 +40,8 @@ function connect() {
     new Promise<SubscribeAck>((settle) => {
       socket.emit('subscribe', { topic: sessionTopic(sessionId) }, settle);
     });
-  return { busy, joined, reading, subscribe };
+  const unsubscribe = (sessionId: string) => socket.emit('unsubscribe', { topic: sessionTopic(sessionId) });
+  return { busy, events, joined, reading, release, subscribe, unsubscribe };
 }
 
 it('topics whose snapshots could not be read take none of the places that a socket has', async () => {
@@ -71,4 +74,34 @@ it('one more subscription, when the first of two at once follows already, leaves
   for (const read of snapshots) read();
   expect((await Promise.all(asked)).map(({ status }) => status)).toEqual(['ok', 'ok', 'ok']);
   expect(joined).toEqual([`t|${sessionTopic('s-1')}`]);
+});
+
+it('a topic that there is not is followed by nobody', async () => {
+  const { busy, joined, subscribe } = connect();
+  busy.is = false;
+  expect(await subscribe('')).toMatchObject({ status: 'error', reason: 'not_found' });
+  await setImmediate();
+  expect(joined).toEqual([]);
+});
+
+it('who unsubscribes before the snapshot was read is told so, and follows nothing', async () => {
+  const { busy, joined, reading, release, subscribe, unsubscribe } = connect();
+  busy.is = false;
+  reading.wait = () => setImmediate();
+  const asked = subscribe('s-1');
+  unsubscribe('s-1');
+  expect(await asked).toMatchObject({ status: 'error', reason: 'unsubscribed' });
+  expect(joined).toEqual([]);
+  expect(release).toHaveBeenCalledOnce();
+});
+
+it('a snapshot that fails for a reason of ours is noted, and its reason told to nobody', async () => {
+  const { busy, events, subscribe } = connect();
+  await subscribe('s-1');
+  expect(events.subscribeFailed).not.toHaveBeenCalled();
+  busy.error = new Error('canary');
+  const answer = await subscribe('s-1');
+  expect(answer).toMatchObject({ status: 'error', reason: 'internal_error' });
+  expect(JSON.stringify(answer)).not.toContain('canary');
+  expect(events.subscribeFailed).toHaveBeenCalledExactlyOnceWith(busy.error);
 });
