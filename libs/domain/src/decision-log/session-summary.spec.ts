@@ -73,6 +73,22 @@ describe('applyStep', () => {
     expect(view).toMatchObject({ step_count: 2, failure_count: 1, last_status: 'failure' });
   });
 
+  it('shows whose step was the latest, and which it was', () => {
+    const latest = step({
+      meta: { trace_id: 't2' },
+      identity: { agent_id: 'writer-1', agent_type: 'writer' },
+      cognition: { intent: 'write' },
+      action: { tool_call: 'write_file' },
+    });
+    expect(fold(step(), latest)).toMatchObject({
+      agent_id: 'writer-1',
+      agent_type: 'writer',
+      last_intent: 'write',
+      last_tool: 'write_file',
+      last_trace_id: 't2',
+    });
+  });
+
   it.each([
     ['normal', 'active'],
     ['warning', 'blocked'],
