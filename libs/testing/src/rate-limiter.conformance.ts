@@ -330,6 +330,16 @@ export function rateLimiterConformance(name: string, make: () => Promise<Limiter
         place.advance(2 * MINUTE_MS);
         expect((await limiter.take([minute(2)])).allowed).toBe(true);
       });
+
+      it('is as full as it was when a clock that was set forward is set back, whenever each was taken', async () => {
+        place.advance(DAY_MS);
+        await limiter.take([minute(10, 6)]);
+        place.advance(10 * SECOND_MS);
+        await limiter.take([minute(10, 4)]);
+        place.advance(-DAY_MS);
+        expect((await limiter.take([minute(10, 1)])).allowed).toBe(false);
+        expect(await usedOf(minute(10))).toBe(10);
+      });
     });
 
     describe('a calendar window', () => {
