@@ -372,6 +372,13 @@ describe('Topology', () => {
       expect(edge('a', 'b')).toMatchObject({ traffic_volume: 40, latency_ms: 124, status: 'success' });
     });
 
+    it('carry the mean of the two latencies in the middle of an even number', () => {
+      record({ agent_id: 'a', trace_id: 'root', at_ms: 0 });
+      for (const at_ms of [100, 400, 200, 900])
+        record({ agent_id: 'b', trace_id: `t${at_ms}`, parent_step_id: 'root', at_ms });
+      expect(edge('a', 'b')).toMatchObject({ latency_ms: 300 });
+    });
+
     it('count a child dated before its parent as taking no time', () => {
       record({ agent_id: 'a', trace_id: 't1', at_ms: 5_000 });
       record({ agent_id: 'b', trace_id: 't2', parent_step_id: 't1', at_ms: 4_000 });
@@ -484,6 +491,19 @@ describe('Topology', () => {
       record({ agent_id: 'b', trace_id: 't4', parent_step_id: 't3' });
       record({ agent_id: 'a', trace_id: 't1' });
       expect(edge('a', 'b')).toBeUndefined();
+    });
+
+    it('wait on where another that waits for the same parent is forgotten', () => {
+      create({ stepCountMax: 2 });
+      for (const [agent_id, trace_id] of [
+        ['b', 't2'],
+        ['c', 't3'],
+      ] as const)
+        record({ agent_id, trace_id, parent_step_id: 't1' });
+      record({ agent_id: 'c', trace_id: 't4' });
+      record({ agent_id: 'a', trace_id: 't1' });
+      expect(edge('a', 'b')).toBeUndefined();
+      expect(edge('a', 'c')).toMatchObject({ traffic_volume: 1 });
     });
 
     it('find the latest of two steps with one trace id', () => {
