@@ -309,25 +309,32 @@ describe('a session that an operator let go on', () => {
     expect(h.desk.answerFor(key).directives).toMatchObject([{ type: 'resume' }]);
   });
 
-  it('is paused by the command that came meanwhile, though a look into the store that began before it ends later', async () => {
-    const before = await start();
-    const key = await before.session();
-    const h = await before.restart(BOUNDS);
-    h.known.add(key);
-    const look = h.store.control.bind(h.store);
-    let answer = () => {};
-    h.store.control = () => {
-      h.store.control = look;
-      return new Promise((resolve) => {
-        answer = () => resolve(initialControl('default', 's-1'));
-      });
-    };
-    const polled = h.desk.poll(key, { waitMs: 0, isAgent: true });
-    await h.desk.execute(operator(), 's-1', 'pause', PAUSE);
-    answer();
-    expect(await polled).toMatchObject({ state: 'paused' });
-    expect(h.desk.isHolding(key)).toBe(true);
-  });
+  it.each([
+    ['', 0],
+    [', and the session has left memory in between', 2 * 3_600_000],
+  ])(
+    'is paused by the command that came meanwhile, though a look into the store that began before it ends later%s',
+    async (_, idleMs) => {
+      const before = await start();
+      const key = await before.session();
+      const h = await before.restart(BOUNDS);
+      h.known.add(key);
+      const look = h.store.control.bind(h.store);
+      let answer = () => {};
+      h.store.control = () => {
+        h.store.control = look;
+        return new Promise((resolve) => {
+          answer = () => resolve(initialControl('default', 's-1'));
+        });
+      };
+      const polled = h.desk.poll(key, { waitMs: 0, isAgent: true });
+      h.time.advance(idleMs);
+      await h.desk.execute(operator(), 's-1', 'pause', PAUSE);
+      answer();
+      expect(await polled).toMatchObject({ state: 'paused' });
+      expect(h.desk.isHolding(key)).toBe(true);
+    },
+  );
 });
 
 describe('terminated sessions beyond those that memory keeps', () => {

@@ -132,10 +132,12 @@ export class ControlRegistry {
 
   /** The entry with its durable row. Rejects as the store does. */
   async load(key: SessionKey): Promise<ControlEntry> {
-    const entry = this.open(key);
-    if (entry.known) return entry;
+    const opened = this.open(key);
+    if (opened.known) return opened;
     const { tenantId, sessionId } = splitSessionKey(key);
     const row = await this.#store.control(tenantId, sessionId);
+    // It may have left memory since, and who came then have opened another.
+    const entry = this.open(key);
     if (!entry.known) {
       if (row !== null) entry.row = asShown(row, entry.row);
       entry.known = true;
