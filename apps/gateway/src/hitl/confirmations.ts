@@ -117,11 +117,15 @@ export class Confirmations {
       });
   }
 
-  /** In memory, and written with the next command; an agent shows it again after a restart. */
+  /**
+   * In memory, and written with the next command; an agent shows it again after a restart. Of a session that may be terminated people
+   * see nothing until that is known.
+   */
   show(entry: ControlEntry, what: 'cooperative' | 'proxied'): void {
+    const { registry, writer } = this.#parts;
     if (entry.row[what]) return;
     entry.row = { ...entry.row, [what]: true };
-    this.#parts.registry.settle(entry);
-    this.#parts.writer.publishControl(entry);
+    registry.settle(entry);
+    if (!registry.mayHaveLeft(entry.key)) writer.publishControl(entry);
   }
 }

@@ -359,6 +359,21 @@ describe('terminated sessions beyond those that memory keeps', () => {
     expect(await states(await h.restart(BOUNDS), keys)).toEqual(THREE_TERMINATED);
   });
 
+  it('are shown as terminated when a socket of their agent comes back', async () => {
+    const h = await start();
+    const keys = keysOf('default', 3);
+    for (const key of keys) {
+      const { sessionId } = splitSessionKey(key);
+      await h.session(sessionId);
+      await h.desk.execute(operator(), sessionId, 'terminate', { reason: 'wrong customer' });
+    }
+    const shown = h.events.length;
+    h.desk.attachListener(keys[0] as SessionKey, () => {});
+    await turn();
+    expect(h.views.get(keys[0] as SessionKey)).toMatchObject({ state: 'terminated', mode: 'cooperative' });
+    expect(h.events.slice(shown)).toMatchObject([{ kind: 'control', control: { state: 'terminated' } }]);
+  });
+
   it('cost no look into the store while memory has them all, and one for each session afterwards', async () => {
     const h = await start();
     const [first, second, third] = await Promise.all(['s-1', 's-2', 's-3'].map((id) => h.session(id)));

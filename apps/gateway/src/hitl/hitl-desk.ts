@@ -323,6 +323,7 @@ export class HitlDesk implements ControlDesk {
     const look = (isFirst: boolean): void => {
       this.#registry.load(key).then(
         (entry) => {
+          this.#writer.publishControl(entry);
           if (isListening && entry.row.directive_seq > 0) this.#delivery.push(key, push, pollAnswer(entry));
         },
         (error: unknown) => {
