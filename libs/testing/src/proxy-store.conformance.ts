@@ -5,6 +5,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   type CallFilter,
+  type DocumentChange,
   INCIDENTS_READ_CHARS_MAX,
   type Incident,
   type IncidentFilter,
@@ -662,6 +663,19 @@ export function describeProxyStore(name: string, makePlace: () => Promise<ProxyS
       expect(await store.documents('unsettled_answer')).toEqual([kept]);
       await store.appendCalls([fetch]);
       await reopen();
+      expect(await store.documents('unsettled_answer')).toEqual([]);
+    });
+
+    it('writes the documents of calls in their order: what one has deleted, a later one saves', async () => {
+      const key = { tenant_id: 'default', kind: 'unsettled_answer', id: 'resp_1' } as const;
+      const kept = { ...key, body: { cost: 4 }, updated_at_ms: 1_000 };
+      const again = { ...kept, body: { cost: 5 } };
+      const rowsWith = (...changes: DocumentChange[]) =>
+        changes.map((documents) => ({ ...buildCallRow(), documents }));
+      await store.appendCalls(rowsWith({ saved: [kept] }));
+      await store.appendCalls(rowsWith({ deleted: [key] }, { saved: [again] }));
+      expect(await store.documents('unsettled_answer')).toEqual([again]);
+      await store.appendCalls(rowsWith({ saved: [kept] }, { deleted: [key] }));
       expect(await store.documents('unsettled_answer')).toEqual([]);
     });
 

@@ -1,8 +1,8 @@
 /** Calls as they travel to the writing thread and come back from the reading one. */
-import type { CallRow, DocumentKey, LlmCall, StoredDocument } from '#contracts';
+import type { CallRow, LlmCall, StoredDocument } from '#contracts';
 import type { Primitive } from '../wire.js';
 import { decodeBody, encodeBody } from './call-body.js';
-import type { CallBatch, RawCall, RawDocument } from './proxy-protocol.js';
+import type { CallBatch, RawCall, RawDocument, RawDocumentChange } from './proxy-protocol.js';
 import { spendSums } from './spend-sums.js';
 
 /** Memory of a call beside its body, about. */
@@ -11,8 +11,7 @@ const ROW_BYTES = 256;
 /** Flattens in the order of CALL_COLUMNS. Mostly the JSON text of the body. */
 export function callBatch(calls: readonly CallRow[]): CallBatch {
   const rows: Primitive[] = [];
-  const saved: RawDocument[] = [];
-  const deleted: DocumentKey[] = [];
+  const changes: RawDocumentChange[] = [];
   let bytes = 0;
   for (const { tenant_id, call, documents } of calls) {
     const body = encodeBody(call);
@@ -29,11 +28,12 @@ export function callBatch(calls: readonly CallRow[]): CallBatch {
       body,
     );
     if (documents === undefined) continue;
-    saved.push(...(documents.saved ?? []).map(rawDocument));
-    deleted.push(...(documents.deleted ?? []));
+    const { saved = [], deleted = [] } = documents;
+    const change = { saved: saved.map(rawDocument), deleted };
+    for (const document of change.saved) bytes += document.body.length;
+    changes.push(change);
   }
-  for (const document of saved) bytes += document.body.length;
-  return { rowCount: calls.length, rows, spend: spendSums(calls), documents: { saved, deleted }, bytes };
+  return { rowCount: calls.length, rows, spend: spendSums(calls), documents: changes, bytes };
 }
 
 export const rawDocument = (document: StoredDocument): RawDocument => ({

@@ -57,7 +57,7 @@ export class CallTable {
       this.#insert.run(row);
     }
     this.#spend.add(spend);
-    this.#documents.change(documents);
+    for (const change of documents) this.#documents.change(change);
     const openBlock = blockOf(firstSeq + rowCount);
     if (openBlock > blockOf(firstSeq)) this.#writeBlocksBelow(openBlock);
     return firstSeq;

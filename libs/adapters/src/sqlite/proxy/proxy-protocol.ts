@@ -55,8 +55,8 @@ export interface CallBatch {
   rows: Primitive[];
   /** What the calls add to the hourly sums, `spendWidth` values a sum. */
   spend: Primitive[];
-  /** Of the few calls that have any. */
-  documents: RawDocumentChange;
+  /** Of the few calls that have any, in their order: a later one may save what an earlier one deletes. */
+  documents: readonly RawDocumentChange[];
   /** Size in memory, about. */
   bytes: number;
 }
