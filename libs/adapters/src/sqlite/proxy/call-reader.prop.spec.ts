@@ -46,7 +46,7 @@ const someKeys: fc.Arbitrary<CallKeys> = fc.record({
   tenantId: fc.constantFrom('default', 'other', 'nobody'),
   callId: fc.option(
     fc.nat(CALLS).map((index) => `call-of-${index}`),
-    { nil: undefined, freq: 1 },
+    { nil: undefined, freq: 3 },
   ),
   agentId: optional(fc.nat(8).map((index) => `agent-${index}`)),
   sessionId: optional(fc.nat(97).map((index) => `session-${index}`)),
