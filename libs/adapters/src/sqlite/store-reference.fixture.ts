@@ -44,14 +44,21 @@ type Order = 'asc' | 'desc';
 /** What the database refuses: the write, and nothing else of its batch. */
 export class Refused extends Error {}
 
-const nameOf = (...parts: unknown[]) => JSON.stringify(parts);
+export const nameOf = (...parts: unknown[]) => JSON.stringify(parts);
 const isSession = (tenantId: string, sessionId: string) => (row: { tenant_id: string; session_id: string }) =>
   row.tenant_id === tenantId && row.session_id === sessionId;
-const inOrder = <T>(items: T[], order: Order = 'desc') => (order === 'asc' ? items : items.toReversed());
+export const inOrder = <T>(items: T[], order: Order = 'desc') =>
+  order === 'asc' ? items : items.toReversed();
+/** The place of the first that is young. */
+export function keptFrom<T>(rows: readonly T[], beforeMs: number, atMsOf: (row: T) => number): number {
+  const at = rows.findIndex((row) => atMsOf(row) >= beforeMs);
+  return at === -1 ? rows.length : at;
+}
 /** As SQLite compares texts. */
-const compareBytes = (left: string, right: string) => Buffer.compare(Buffer.from(left), Buffer.from(right));
+export const compareBytes = (left: string, right: string) =>
+  Buffer.compare(Buffer.from(left), Buffer.from(right));
 
-function requireWhole(...values: number[]): void {
+export function requireWhole(...values: number[]): void {
   for (const value of values) if (!Number.isInteger(value)) throw new Refused(`${value} is not whole`);
 }
 
@@ -234,13 +241,11 @@ export class StoreReference {
 
   /** What goes by age: of each kind the oldest rows, up to the first that is young. @returns how many */
   deleteOlder(beforeMs: number): number {
-    const keptFrom = (rows: { at_ms: number }[]) => {
-      const at = rows.findIndex(({ at_ms }) => at_ms >= beforeMs);
-      return at === -1 ? rows.length : at;
-    };
-    const stepsKeptFrom = keptFrom(this.allSteps.map(({ received_at_ms: at_ms }) => ({ at_ms })));
+    const stepsKeptFrom = keptFrom(this.allSteps, beforeMs, ({ received_at_ms }) => received_at_ms);
     const gone = this.allSteps.slice(0, stepsKeptFrom).filter(({ held }) => held === 0);
-    return this.deleteFirst(gone.length, keptFrom(this.#alerts), keptFrom(this.#violations));
+    const alertCount = keptFrom(this.#alerts, beforeMs, ({ at_ms }) => at_ms);
+    const violationCount = keptFrom(this.#violations, beforeMs, ({ at_ms }) => at_ms);
+    return this.deleteFirst(gone.length, alertCount, violationCount);
   }
 
   /** The oldest of each kind, as many as that. @returns how many */

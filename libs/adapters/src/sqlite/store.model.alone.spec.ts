@@ -3,9 +3,6 @@
  * the store answers as plain lists would. What it was acknowledged is there, what was refused or not finished left nothing, and a
  * listing that is read while others write gives each row once. Bounds are small, so that their seams are crossed in every run.
  */
-import { copyFileSync, mkdtempSync, rmSync, statSync, truncateSync } from 'node:fs';
-import { join } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { expect, it, vi } from 'vitest';
 import {
@@ -29,13 +26,21 @@ import {
   buildSessionView,
   buildStepRow,
   buildViolationEvent,
-  FakeClock,
-  modelRuns,
-  turn,
 } from '#testing';
-import { temporaryFolder } from '#testing/temporary-folder';
-import { SqliteStore } from './sqlite-store.js';
-import { laterFirst, Refused, StoreReference, toStored, within } from './store-reference.fixture.js';
+import type { SqliteStore } from './sqlite-store.js';
+import { laterFirst, StoreReference, toStored } from './store-reference.fixture.js';
+import {
+  ALL,
+  EVERYTHING,
+  everyItem,
+  expectPlainLists,
+  optional,
+  rarely,
+  type StoreAct,
+  StoreRun,
+  type Walk,
+  type Write,
+} from './store-run.fixture.js';
 
 const BOUNDS = { releasedStepsMax: 3, stepsReadCharsMax: 4_000 };
 const AUDIT_READ_CHARS_MAX = 1_000;
@@ -74,106 +79,34 @@ const EVERY_SESSION = TENANTS.flatMap((tenant) => SESSIONS.map((session) => [ten
 const TRACES = ['t', '1 t', 't\u0000', 'träce-猫', '', `long ${'y'.repeat(300)}`];
 const HASHES = ['one', 'two', 'three'].map(bodyHash);
 const AGENTS = ['Planner', 'clerk'];
-const ALL = 500;
-const EVERYTHING = 1e9;
 
 type Method = Exclude<keyof SqliteStore & keyof StoreReference, 'steps'>;
-/** A write as it is issued; how it is answered says the reference's method of the same name. */
-interface Write {
-  name: Method;
-  args: unknown[];
-}
-type Callable = Record<string, (...args: unknown[]) => unknown>;
 
-/** A listing that is read page by page, with what else happens between two of them. */
-interface Walk {
-  name: 'steps' | 'sessions' | 'alerts' | 'violations' | 'audit';
-  query: { tenant_id: string; order?: 'asc' | 'desc' };
-  cursor?: string;
-  last?: { seq: number } | SessionView;
-}
-const CHARS: Record<Walk['name'], readonly [number, (item: unknown) => number]> = {
+const CHARS: Record<string, readonly [number, (item: unknown) => number]> = {
   steps: [BOUNDS.stepsReadCharsMax, (step: unknown) => (step as StoredStep).body_chars],
   audit: [AUDIT_READ_CHARS_MAX, (entry: unknown) => JSON.stringify((entry as AuditEntry).detail).length],
-  sessions: [EVERYTHING, () => 0],
-  alerts: [EVERYTHING, () => 0],
-  violations: [EVERYTHING, () => 0],
 };
 
-class Run {
-  readonly trail: string[] = [];
-  readonly #folder: string;
-  readonly #clock = new FakeClock(100_000);
-  readonly #pageCountMax: number | null;
-  #fileCount = 0;
+class Run extends StoreRun<Draft> {
+  protected readonly reference = new StoreReference(BOUNDS, () => this.clock.nowMs());
   #serial = 0;
-  #path: string;
-  #store: SqliteStore;
-  #reference = new StoreReference(BOUNDS, () => this.#clock.nowMs());
-  #walks: Walk[] = [];
 
   constructor(folder: string, pageCountMax: number | null) {
-    this.#folder = mkdtempSync(join(folder, 'run-'));
-    this.#path = this.#newPath();
-    this.#pageCountMax = pageCountMax;
-    this.#store = this.#storeAt(this.#path);
+    super(folder, pageCountMax, 100_000);
   }
 
-  async begin(): Promise<void> {
-    await this.#store.open();
+  protected get port(): SqliteStore {
+    return this.store;
   }
 
-  async finish(): Promise<void> {
-    await this.#look();
-    while (this.#walks.length > 0) await this.#turnPage(0, 2);
-    await this.#reopen();
-  }
-
-  async end(): Promise<void> {
-    await this.#store.close();
-    rmSync(this.#folder, { recursive: true });
-  }
-
-  async apply(act: Act): Promise<void> {
-    this.trail.push(JSON.stringify(act));
-    if (act.do === 'write') await this.#write(act.drafts.map((draft) => this.#writeOf(draft)));
-    if (act.do === 'clock') this.#clock.advance(act.byMs);
-    if (act.do === 'walk' && this.#walks.length < 4) this.#walks.push({ ...act.walk });
-    if (act.do === 'turn') await this.#turnPage(act.nth, act.limit);
-    if (act.do === 'look') await this.#look();
-    if (act.do === 'retain') await this.#retain(act);
-    if (act.do === 'reopen') await this.#reopen();
-    if (act.do === 'die') await this.#die(act);
-  }
-
-  async #write(writes: Write[]): Promise<void> {
-    const answers = await Promise.allSettled(writes.map((write) => this.#issue(write)));
-    for (const [index, write] of writes.entries()) {
-      const answer = answers[index] as PromiseSettledResult<unknown>;
-      if (answer.status === 'rejected' && this.#isFull(answer.reason)) continue;
-      const expected = answerOf(this.#reference, write);
-      if (expected instanceof Refused) expect(answer, write.name).toMatchObject({ status: 'rejected' });
-      else expect(answer, write.name).toEqual({ status: 'fulfilled', value: expected });
-    }
-  }
-
-  async #issue({ name, args }: Write): Promise<unknown> {
-    return this.#read(name, ...args);
-  }
-
-  #isFull(error: unknown): boolean {
-    return this.#pageCountMax !== null && (error as { code?: string }).code === 'store_full';
-  }
-
-  /** What names rows that are there is chosen now. */
-  #writeOf({ name, draft, pick }: Draft): Write {
+  protected writeOf({ name, draft, pick }: Draft): Write & { name: Method } {
     const { tenant_id, session_id } = draft;
     this.#serial += 1;
-    const nowMs = this.#clock.nowMs();
+    const nowMs = this.clock.nowMs();
     const faulty = draft.isFaulty ? 0.5 : 0;
     const audit = draft.isAudited ? [auditOf(draft)] : [];
-    const chosen = this.#reference.allSteps[pick % (this.#reference.allSteps.length + 1)];
-    const seqs = this.#reference.unfoldedReleases(0, 1 + (pick % 3)).map(({ seq }) => seq);
+    const chosen = this.reference.allSteps[pick % (this.reference.allSteps.length + 1)];
+    const seqs = this.reference.unfoldedReleases(0, 1 + (pick % 3)).map(({ seq }) => seq);
     switch (name) {
       case 'appendSteps':
         return { name, args: [draft.steps.map((step) => stepOf(step, nowMs))] };
@@ -247,70 +180,61 @@ class Run {
     }
   }
 
-  /** One page: the rows next to the last one seen, as they are now. */
-  async #turnPage(nth: number, limit: number): Promise<void> {
-    const walk = this.#walks[nth % (this.#walks.length || 1)];
-    if (walk === undefined) return;
-    const { name, query, cursor, last } = walk;
-    const page = (await this.#read(name, { ...query, limit, cursor })) as Page<never>;
-    const listed = (this.#reference as unknown as Callable)[name]?.(query) as unknown[];
-    const beyond = listed.filter((item) => isBeyond(item, last, query.order));
-    const expected = within(beyond, limit, ...CHARS[name]);
-    expectSame(page.items, expected, () => name);
-    expect(page.next_cursor === null, `the last page of ${name}`).toBe(expected.length === beyond.length);
-    walk.last = page.items.at(-1) ?? last;
-    if (page.next_cursor === null) this.#walks = this.#walks.filter((each) => each !== walk);
-    else walk.cursor = page.next_cursor;
+  protected charsOf(listing: string) {
+    return CHARS[listing] ?? ([EVERYTHING, () => 0] as const);
   }
 
-  async #readThrough(query: Walk['query'] & { session_id: string }): Promise<void> {
-    const others = this.#walks;
-    this.#walks = [{ name: 'steps', query }];
-    while (this.#walks.length > 0) await this.#turnPage(0, ALL);
-    this.#walks = others;
+  /** Neither of live numbers. */
+  protected override isUnseen(write: Write): boolean {
+    return write.name === 'reserveSequences' || super.isUnseen(write);
   }
 
-  #read(name: string, ...args: unknown[]): unknown {
-    return (this.#store as unknown as Callable)[name]?.(...args);
+  protected override isBeyond(item: unknown, last: unknown, order?: 'asc' | 'desc'): boolean {
+    const isSession = (row: unknown): row is SessionView => 'last_seen_ms' in (row as object);
+    return isSession(item) && isSession(last)
+      ? laterFirst(last, item) < 0
+      : super.isBeyond(item, last, order);
   }
 
-  async #compare(name: keyof StoreReference & keyof SqliteStore, ...args: unknown[]): Promise<void> {
-    const expected = (this.#reference as unknown as Callable)[name]?.(...args);
-    expectSame(await this.#read(name, ...args), expected, () => `${name} ${JSON.stringify(args)}`);
+  protected content(): Promise<Content> {
+    return contentOf(this.store);
   }
 
-  async #look(): Promise<void> {
-    expectSame(await contentOf(this.#store), referenceContent(this.#reference), () => 'what is stored');
-    const { allSteps } = this.#reference;
+  protected referenceContent(): Content {
+    return referenceContent(this.reference);
+  }
+
+  protected async lookAround(): Promise<void> {
+    const { allSteps } = this.reference;
     const middleSeq = allSteps[allSteps.length >> 1]?.seq ?? 0;
     for (const tenant of TENANTS) {
       for (const session of SESSIONS) {
-        await this.#compare('lastTuples', tenant, session, 3, 'name');
-        await this.#compare('heldSteps', tenant, session, 2);
-        await this.#compare('heldStep', tenant, session, 't');
-        await this.#compare('session', tenant, session);
-        await this.#compare('alertGroup', tenant, session);
+        await this.compare('lastTuples', tenant, session, 3, 'name');
+        await this.compare('heldSteps', tenant, session, 2);
+        await this.compare('heldStep', tenant, session, 't');
+        await this.compare('session', tenant, session);
+        await this.compare('alertGroup', tenant, session);
       }
       for (const session_id of SESSIONS)
         for (const order of ['asc', 'desc'] as const)
-          await this.#readThrough({ tenant_id: tenant, session_id, order });
+          await this.readThrough({ name: 'steps', query: { tenant_id: tenant, session_id, order } });
       for (const trace of TRACES)
-        for (const hash of [undefined, ...HASHES]) await this.#compare('stepByTrace', tenant, trace, hash);
-      await this.#compare('verifyAudit', tenant);
+        for (const hash of [undefined, ...HASHES]) await this.compare('stepByTrace', tenant, trace, hash);
+      await this.compare('verifyAudit', tenant);
     }
     for (const limit of [1, 4]) {
-      await this.#compare('stepsAfter', middleSeq, limit);
-      await this.#compare('unfoldedReleases', middleSeq, limit);
-      await this.#compare('recentStepKeys', limit);
-      await this.#compare('controls', limit);
+      await this.compare('stepsAfter', middleSeq, limit);
+      await this.compare('unfoldedReleases', middleSeq, limit);
+      await this.compare('recentStepKeys', limit);
+      await this.compare('controls', limit);
       await this.#compareRecent(limit);
     }
   }
 
   /** Of sessions seen at the same time any may be the one. */
   async #compareRecent(limit: number): Promise<void> {
-    const { rows, checkpointSeq } = await this.#store.recentSessions(limit);
-    const expected = this.#reference.recentSessions(limit);
+    const { rows, checkpointSeq } = await this.store.recentSessions(limit);
+    const expected = this.reference.recentSessions(limit);
     const timesOf = (sessions: typeof rows) => sessions.map(({ view }) => view.last_seen_ms);
     expect(timesOf(rows)).toEqual(timesOf(expected.rows));
     expect(checkpointSeq).toBe(expected.checkpointSeq);
@@ -318,24 +242,21 @@ class Run {
       rows.length,
     );
     for (const { tenant_id, view } of rows)
-      expect(view).toEqual(this.#reference.session(tenant_id, view.session_id));
+      expect(view).toEqual(this.reference.session(tenant_id, view.session_id));
   }
 
-  async #retain({ agoMs, bytesMax }: Act & { do: 'retain' }): Promise<void> {
-    const beforeMs = bytesMax === null ? this.#clock.nowMs() - agoMs : null;
-    const reference = this.#reference;
+  protected async retain({ agoMs, bytesMax }: StoreAct<Draft> & { do: 'retain' }): Promise<void> {
+    const beforeMs = bytesMax === null ? this.clock.nowMs() - agoMs : null;
+    const reference = this.reference;
     const before = reference.counts();
     const endMs = beforeMs ?? reference.endMs;
-    const answer = await this.#store.enforceRetention({ beforeMs, bytesMax }).catch((error) => {
-      if (!this.#isFull(error)) throw error;
-      return null;
-    });
+    const answer = await this.enforceRetention({ beforeMs, bytesMax });
     if (beforeMs !== null && answer !== null) {
       expect(answer).toEqual({ deleted_count: reference.deleteOlder(beforeMs), is_over_bytes: false });
       reference.deleteAlertGroups(beforeMs);
     } else {
       // The oldest of each kind; how many of each, the size decides.
-      const { steps, alerts, violations } = await contentOf(this.#store);
+      const { steps, alerts, violations } = await this.content();
       const deletedCount = reference.deleteFirst(
         before.steps - steps.length,
         before.alerts - alerts.length,
@@ -354,109 +275,22 @@ class Run {
   async #letGroupsGo(endMs: number): Promise<void> {
     for (const tenant of TENANTS)
       for (const session of SESSIONS) {
-        const group = this.#reference.alertGroup(tenant, session);
+        const group = this.reference.alertGroup(tenant, session);
         if (group === null || group.last_at_ms >= endMs) continue;
-        if ((await this.#store.alertGroup(tenant, session)) === null)
-          this.#reference.deleteAlertGroup(tenant, session);
+        if ((await this.store.alertGroup(tenant, session)) === null)
+          this.reference.deleteAlertGroup(tenant, session);
       }
   }
 
   /** A step that is held may keep those a while whose steps came after it. */
   async #letSessionsGo(beforeMs: number, mustGo: boolean): Promise<void> {
-    const { hasGaps } = this.#reference;
-    for (const session of this.#reference.emptySessions(beforeMs)) {
-      const isGone = (await this.#store.session(session.tenant_id, session.view.session_id)) === null;
-      if (isGone) this.#reference.deleteSession(session);
+    const { hasGaps } = this.reference;
+    for (const session of this.reference.emptySessions(beforeMs)) {
+      const isGone = (await this.store.session(session.tenant_id, session.view.session_id)) === null;
+      if (isGone) this.reference.deleteSession(session);
       else expect(mustGo && !hasGaps, `${session.view.session_id} stays without a step`).toBe(false);
     }
   }
-
-  async #reopen(): Promise<void> {
-    await this.#store.close();
-    await this.#openAgain();
-  }
-
-  async #openAgain(): Promise<void> {
-    this.#store = this.#storeAt(this.#path);
-    await this.#store.open();
-    await this.#look();
-  }
-
-  /** At some byte of what it writes: of the writes under way some are kept, the first ones, among them all that it acknowledged. */
-  async #die({ drafts, turns, share }: Act & { do: 'die' }): Promise<void> {
-    // The content tells neither of live numbers, nor of a call without rows, which is done at once.
-    const issued = drafts
-      .map((draft) => this.#writeOf(draft))
-      .filter(({ name, args }) => name !== 'reserveSequences' && !isDeepStrictEqual(args, [[]]));
-    const acknowledged = new Set<Write>();
-    const answers = issued.map((write) => this.#issue(write).then(() => acknowledged.add(write)));
-    for (const answer of answers) answer.catch(() => {});
-    for (let n = 0; n < turns; n += 1) await turn();
-    const [lastThen] = issued.filter((write) => acknowledged.has(write)).slice(-1);
-    const lengthThen = statSync(`${this.#path}-wal`).size;
-    const results = await Promise.allSettled(answers);
-    const writes = issued.filter((_, index) => {
-      const result = results[index] as PromiseSettledResult<unknown>;
-      return result.status === 'fulfilled' || !this.#isFull(result.reason);
-    });
-    const path = this.#newPath();
-    copyFileSync(this.#path, path);
-    copyFileSync(`${this.#path}-wal`, `${path}-wal`);
-    const { size: length } = statSync(`${path}-wal`);
-    truncateSync(`${path}-wal`, lengthThen + Math.floor((length - lengthThen) * share));
-    await this.#store.close();
-    this.#path = path;
-    this.#store = this.#storeAt(path);
-    await this.#store.open();
-    const content = await contentOf(this.#store);
-    const acknowledgedCount = lastThen === undefined ? 0 : writes.indexOf(lastThen) + 1;
-    this.trail.push(
-      `    acknowledged ${acknowledgedCount} of ${writes.length}, log of ${lengthThen} to ${length}`,
-    );
-    for (const [index, write] of writes.entries()) {
-      if (index >= acknowledgedCount && isDeepStrictEqual(content, referenceContent(this.#reference))) break;
-      answerOf(this.#reference, write);
-    }
-    await this.#look();
-  }
-
-  #storeAt(path: string): SqliteStore {
-    const { clock, pageCountMax } = { clock: this.#clock, pageCountMax: this.#pageCountMax };
-    return new SqliteStore({
-      path,
-      clock,
-      workerUrl: null,
-      durability: 'process',
-      freeBytesMin: 0,
-      pageCountMax,
-    });
-  }
-
-  #newPath(): string {
-    this.#fileCount += 1;
-    return join(this.#folder, `${this.#fileCount}.db`);
-  }
-}
-
-/** Most are, and `expect` takes long to say so. */
-function expectSame(actual: unknown, expected: unknown, what: () => string): void {
-  if (!isDeepStrictEqual(actual, expected)) expect(actual, what()).toEqual(expected);
-}
-
-function answerOf(reference: StoreReference, { name, args }: Write): unknown {
-  try {
-    return (reference as unknown as Callable)[name]?.(...args);
-  } catch (error) {
-    if (error instanceof Refused) return error;
-    throw error;
-  }
-}
-
-function isBeyond(item: unknown, last: Walk['last'], order: 'asc' | 'desc' = 'desc'): boolean {
-  if (last === undefined) return true;
-  if ('last_seen_ms' in last) return laterFirst(last, item as SessionView) < 0;
-  const { seq } = item as { seq: number };
-  return order === 'asc' ? seq > last.seq : seq < last.seq;
 }
 
 /** All that is stored, as far as nobody has to know where to look for it. */
@@ -507,17 +341,6 @@ function referenceContent(reference: StoreReference): Content {
     logins: reference.logins(),
     settings: reference.settings(),
   };
-}
-
-async function everyItem<T>(read: (query: PageQuery) => Promise<Page<T>>): Promise<T[]> {
-  const items: T[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await read({ limit: ALL, cursor });
-    items.push(...page.items);
-    cursor = page.next_cursor ?? undefined;
-  } while (cursor !== undefined);
-  return items;
 }
 
 async function everyStep(after: (seq: number) => Promise<StoredStep[]>): Promise<StoredStep[]> {
@@ -571,7 +394,6 @@ const auditOf = ({ tenant_id, session_id, isOfSession, chars }: Draft['draft']):
 
 const tenant = fc.constantFrom(...TENANTS);
 const session = fc.constantFrom(...SESSIONS);
-const rarely = fc.integer({ min: 0, max: 11 }).map((n) => n === 7);
 const chars = fc.constantFrom(0, 0, 0, 10, 400, 1_500, 5_000);
 const step = fc.record({
   tenant_id: tenant,
@@ -640,9 +462,7 @@ const draft = fc.record({
   }),
 });
 type Draft = typeof draft extends fc.Arbitrary<infer One> ? One : never;
-const drafts = fc.array(draft, { minLength: 1, maxLength: 5 });
 
-const optional = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined, freq: 2 });
 const walk: fc.Arbitrary<Walk> = fc.oneof(
   fc.record({
     name: fc.constant('steps' as const),
@@ -669,66 +489,6 @@ const walk: fc.Arbitrary<Walk> = fc.oneof(
   fc.record({ name: fc.constant('violations' as const), query: fc.record({ tenant_id: tenant }) }),
 );
 
-const act = fc.oneof(
-  { weight: 12, arbitrary: fc.record({ do: fc.constant('write' as const), drafts }) },
-  {
-    weight: 3,
-    arbitrary: fc.record({
-      do: fc.constant('clock' as const),
-      byMs: fc.constantFrom(-20_000, -1, 1, 1_000, 2_000, 60_000),
-    }),
-  },
-  { weight: 3, arbitrary: fc.record({ do: fc.constant('walk' as const), walk }) },
-  {
-    weight: 6,
-    arbitrary: fc.record({
-      do: fc.constant('turn' as const),
-      nth: fc.nat(3),
-      limit: fc.constantFrom(1, 2, 5, ALL),
-    }),
-  },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('look' as const) }) },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      do: fc.constant('retain' as const),
-      agoMs: fc.constantFrom(-100_000, 0, 1, 1_000, 40_000, 100_000),
-      bytesMax: fc.constantFrom(null, null, null, 0, 350_000, 1_000_000),
-    }),
-  },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('reopen' as const) }) },
-  {
-    weight: 1,
-    arbitrary: fc.record({
-      do: fc.constant('die' as const),
-      drafts,
-      turns: fc.nat(4),
-      share: fc.double({ min: 0, max: 1, noNaN: true }),
-    }),
-  },
-);
-type Act = typeof act extends fc.Arbitrary<infer One> ? One : never;
-
 it('the store answers as plain lists would, whatever is written and read, grows old, fills the disk, ends or dies', async () => {
-  const folder = temporaryFolder();
-  await fc.assert(
-    fc.asyncProperty(
-      fc.option(fc.integer({ min: 90, max: 160 }), { freq: 6 }),
-      fc.array(act, { maxLength: 60, size: 'max' }),
-      async (pageCountMax, acts) => {
-        const run = new Run(folder, pageCountMax);
-        try {
-          await run.begin();
-          for (const one of acts) await run.apply(one);
-          await run.finish();
-        } catch (error) {
-          (error as Error).message += `\n${run.trail.join('\n')}`;
-          throw error;
-        } finally {
-          await run.end();
-        }
-      },
-    ),
-    modelRuns(5),
-  );
+  await expectPlainLists(Run, draft, walk, [-20_000, -1, 1, 1_000, 2_000, 60_000]);
 }, 3_600_000);
