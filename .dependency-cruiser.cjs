@@ -49,7 +49,7 @@ module.exports = {
     {
       name: 'adapters-import-only-inner-tiers',
       severity: 'error',
-      from: { path: '^libs/adapters/', pathNot: SPEC },
+      from: { path: '^libs/adapters/', pathNot: [SPEC, FIXTURE] },
       to: {
         path: '^(apps|libs|test|bench|scripts|dist)/',
         pathNot: '^libs/(kernel|contracts|domain|adapters)/',
@@ -140,9 +140,9 @@ module.exports = {
     },
     {
       name: 'no-development-package-at-run-time',
-      comment: 'The gateway runs from an install without development packages.',
+      comment: 'The gateway runs from an install without development packages, and without fixtures.',
       severity: 'error',
-      from: { path: '^(apps/(?!dashboard/)|libs/(?!testing/))', pathNot: SPEC },
+      from: { path: '^(apps/(?!dashboard/)|libs/(?!testing/))', pathNot: [SPEC, FIXTURE] },
       to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only', 'npm'] },
     },
     {
