@@ -289,6 +289,26 @@ describe('a process that died while a rule was taken away from agents for which 
     expect(docsAbout(store, 'crawler')).toEqual([]);
   });
 
+  it('leaves it to the next one to say that it is over, though it began while the removal was written', async () => {
+    const { area, store: before, time } = await startAlerts();
+    const { channel } = await area.channels.create(ADMIN, WEBHOOK);
+    await area.rules.update(ADMIN, 'default_kill_switch', { channel_ids: [channel.channel_id] });
+    const removed = area.rules.remove(ADMIN, 'default_kill_switch');
+    area.monitor.note(incidentOf(time));
+    const store = Object.assign(new MemoryAlertStore(), { docs: new Map(before.docs) });
+    for (const [id, row] of before.rows) store.rows.set(id, structuredClone(row));
+    await removed;
+
+    const next = await startAlerts({ store, time: new FakeTime(time.nowMs()) });
+    await next.time.pass(1_000);
+    expect(next.sent.map(({ body }) => JSON.parse(body))).toMatchObject([
+      { phase: 'firing', agent_id: 'crawler' },
+      { phase: 'recovered', agent_id: 'crawler', detail: { watch_ended: true } },
+    ]);
+    await next.time.pass(1_000);
+    expect([...store.docs.keys()].filter((id) => id.includes('firing:'))).toEqual([]);
+  });
+
   it.each(taken)(
     'leaves nothing of them on disk where nobody is told that it is over: %s',
     async (_, take) => {

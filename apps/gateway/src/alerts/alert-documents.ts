@@ -144,7 +144,10 @@ export class AlertDocuments {
     await this.#commitRules(tenantId, { saved: [rule], firing }, audit);
   }
 
-  /** @param removed what it fires: kept, with the rule, until `saveFiring` is told that it is closed */
+  /**
+   * @param removed what it fires: kept, with the rule, until `saveFiring` is told that it is closed; also where it is nothing, since
+   * something may begin while this is written
+   */
   async deleteRule(removed: KeptFiring, audit: AuditDraft): Promise<void> {
     await this.#commitRules(removed.tenantId, { saved: [], removed }, audit);
   }
@@ -217,9 +220,8 @@ export class AlertDocuments {
     const { firing, removed } = change;
     if (firing !== undefined) documents.push(this.#firingDocument(firing));
     const gone = removed === undefined ? [] : [removed.ruleId];
-    if (removed !== undefined && removed.states.length > 0)
+    if (removed !== undefined)
       documents.push(this.#firingDocument(removed, this.rule(tenantId, removed.ruleId)));
-    else gone.push(...gone.map((ruleId) => FIRING_PREFIX + ruleId));
     await this.#options.store.commitDocuments({
       saved: documents,
       deleted: gone.map((id) => ({ tenant_id: tenantId, kind: 'alert_rule', id })),

@@ -140,6 +140,12 @@ export class AlertMonitor {
     this.#run(() => this.#rules.refresh(tenantId, this.#options.clock.nowMs()));
   }
 
+  /** What it fired is closed, and nothing more need be kept of it. */
+  ruleRemoved(tenantId: string, ruleId: string): void {
+    this.#rules.markChanged(tenantId, ruleId);
+    this.rulesChanged(tenantId);
+  }
+
   #armTick(): void {
     this.#cancelTick = this.#options.timer.after(TICK_MS, () => {
       if (this.#isStopped) return;

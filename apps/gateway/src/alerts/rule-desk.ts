@@ -30,6 +30,7 @@ export interface RuleDeskParts {
     firing(tenantId: string, ruleId: string): AlertRule['firing'];
     kept(tenantId: string, ruleId: string): KeptFiring;
     rulesChanged(tenantId: string): void;
+    ruleRemoved(tenantId: string, ruleId: string): void;
   };
 }
 
@@ -124,7 +125,7 @@ export class RuleDesk {
       const detail = { rule_id: ruleId, name, type };
       const draft = audit.draft(by, by.tenant_id, 'alert_rule.delete', detail);
       await documents.deleteRule(watch.kept(by.tenant_id, ruleId), draft);
-      watch.rulesChanged(by.tenant_id);
+      watch.ruleRemoved(by.tenant_id, ruleId);
     });
   }
 
