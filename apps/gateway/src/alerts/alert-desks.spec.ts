@@ -537,6 +537,32 @@ describe('a channel', () => {
     expect([...store.rows.values()]).toMatchObject([{ state: 'delivered', last_error: shortfall }]);
   });
 
+  it('that is changed or removed while its test is put into the audit is sent none where it was', async () => {
+    const store = new MemoryAlertStore();
+    const { area, sent } = await startAlerts({ store });
+    const { channel } = await area.channels.create(ADMIN, WEBHOOK);
+    const append = store.commitControl.bind(store);
+    let written = deferred();
+    store.commitControl = (write) => written.promise.then(() => append(write));
+    const test = area.channels.test(ADMIN, channel.channel_id);
+    const url = 'https://elsewhere.example.org/';
+    await area.channels.update(OTHER_ADMIN, channel.channel_id, { url });
+    written.resolve();
+    expect(await test).toMatchObject({ status: 'ok' });
+    expect(sent.map((one) => one.url)).toEqual([url]);
+
+    written = deferred();
+    const late = area.channels.test(ADMIN, channel.channel_id);
+    await area.channels.remove(OTHER_ADMIN, channel.channel_id);
+    written.resolve();
+    await expect(late).rejects.toMatchObject({ code: 'alert_channel_not_found' });
+    expect(store.audited.at(-1)).toMatchObject({
+      action: 'alert_channel.test',
+      outcome: 'alert_channel_not_found',
+    });
+    expect(sent).toHaveLength(1);
+  });
+
   it('is in the audit before its test is sent, and is sent none where the store takes no line', async () => {
     const { area, script, store, sent } = await startAlerts();
     const { channel } = await area.channels.create(ADMIN, WEBHOOK);

@@ -134,13 +134,13 @@ export class ChannelDesk {
    * nothing was sent
    */
   async test(by: OperatorPrincipal, channelId: string): Promise<ChannelTest> {
-    const record = this.#required(by.tenant_id, channelId);
-    const { name } = record;
+    const { name } = this.#required(by.tenant_id, channelId);
     if (!this.#tests.take(by.tenant_id, 1)) throw new ObservatoryError('rate_limited');
     try {
       return await this.#parts.audit.around(
         [by, by.tenant_id, 'alert_channel.test', { channel_id: channelId, name }],
-        () => this.#sendTest(by, record),
+        // As it is by then: it may have been changed or removed while this was written.
+        async () => this.#sendTest(by, this.#required(by.tenant_id, channelId)),
         ({ status }) => ({ ok: status === 'ok' }),
       );
     } finally {
