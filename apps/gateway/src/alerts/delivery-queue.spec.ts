@@ -309,6 +309,30 @@ describe('a delivery', () => {
     expect(alerts.sent).toHaveLength(1);
   });
 
+  it('put back by one operator and delivered while another who puts it back still reads it is sent once', async () => {
+    const { id, ...alerts } = await answeredWith(failed('it answers 404', false));
+    alerts.script.answer = async () => ({ ok: true });
+    const late = deferred();
+    const read = alerts.store.delivery.bind(alerts.store);
+    let readCount = 0;
+    alerts.store.delivery = async (...asked) => {
+      const found = await read(...asked);
+      readCount += 1;
+      if (readCount === 2) await late.promise;
+      return found;
+    };
+    const slow = alerts.area.deadLetters.retry(ADMIN, id);
+    await settle();
+    await alerts.area.deadLetters.retry(ADMIN, id);
+    await settle();
+    expect(alerts.states()).toEqual(['delivered']);
+    late.resolve();
+    expect(await slow).toMatchObject({ state: 'delivered' });
+    await settle();
+    expect(alerts.states()).toEqual(['delivered']);
+    expect(alerts.sent).toHaveLength(2);
+  });
+
   it('is on disk at once however many attempts are under way', async () => {
     const alerts = await startAlerts();
     await addChannels(alerts, 16);

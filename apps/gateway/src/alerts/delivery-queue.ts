@@ -60,6 +60,8 @@ export class DeliveryQueue {
   readonly #running = new Set<Promise<void>>();
   /** By the steady clock, as timers go: one that was set on the wall moves none of them. */
   #wake: { atSteadyMs: number; cancel: () => void } | null = null;
+  /** Of deliveries to be put back, under way; old: the delivery was finished meanwhile, and is not ours any more. */
+  readonly #reads = new Set<{ readonly deliveryId: string; isOld: boolean }>();
   #lastSeq = 0;
   #isStopped = false;
 
@@ -225,13 +227,19 @@ export class DeliveryQueue {
     return stored;
   }
 
-  /** @throws ObservatoryError delivery_not_found */
+  /** As the store has it once no attempt of ours has ended since it was read. @throws ObservatoryError delivery_not_found */
   async #stored(tenantId: string, deliveryId: string): Promise<AlertDelivery> {
-    const { store } = this.#options;
-    let stored = await store.delivery(tenantId, deliveryId);
-    // All that are pending are ours: one that is not has been finished since it was read.
-    const isOurs = stored !== null && this.#lanes.get(stored.channel_id)?.entries.has(deliveryId);
-    if (stored?.state === 'pending' && !isOurs) stored = await store.delivery(tenantId, deliveryId);
+    const read = { deliveryId, isOld: false };
+    this.#reads.add(read);
+    let stored: AlertDelivery | null;
+    try {
+      do {
+        read.isOld = false;
+        stored = await this.#options.store.delivery(tenantId, deliveryId);
+      } while (read.isOld);
+    } finally {
+      this.#reads.delete(read);
+    }
     if (stored === null) throw new ObservatoryError('delivery_not_found');
     return stored;
   }
@@ -283,10 +291,11 @@ export class DeliveryQueue {
   }
 
   #noteWritten(entry: Entry): void {
-    const { channel_id, state, seq } = entry.delivery;
+    const { delivery_id, channel_id, state, seq } = entry.delivery;
     this.#lastSeq = Math.max(this.#lastSeq, seq);
     const lane = this.#lanes.get(channel_id);
     if (state !== 'pending' && lane !== undefined) {
+      for (const read of this.#reads) if (read.deliveryId === delivery_id) read.isOld = true;
       lane.remove(entry);
       const isGone = () => this.#options.openChannel(lane.tenantId, channel_id) === CHANNEL_GONE;
       if (lane.isIdle || (lane.entries.size === 0 && isGone())) this.#lanes.close(channel_id);
