@@ -309,6 +309,32 @@ describe('a process that died while a rule was taken away from agents for which 
     expect([...store.docs.keys()].filter((id) => id.includes('firing:'))).toEqual([]);
   });
 
+  it('leaves it to the next one to say that it is over, though what fires was kept while the removal was written', async () => {
+    const { area, store: before, time } = await startAlerts();
+    const { channel } = await area.channels.create(ADMIN, WEBHOOK);
+    await area.rules.update(ADMIN, 'default_kill_switch', { channel_ids: [channel.channel_id] });
+    area.monitor.note(incidentOf(time));
+    await settle();
+    const commit = before.commitDocuments.bind(before);
+    const acknowledged = deferred();
+    before.commitDocuments = async (write) => {
+      await commit(write);
+      await acknowledged.promise;
+    };
+    const removed = area.rules.remove(ADMIN, 'default_kill_switch');
+    await time.pass(1_000);
+    const store = Object.assign(new MemoryAlertStore(), { docs: new Map(before.docs) });
+    for (const [id, row] of before.rows) store.rows.set(id, structuredClone(row));
+    acknowledged.resolve();
+    await removed;
+
+    const next = await startAlerts({ store, time: new FakeTime(time.nowMs()) });
+    await settle();
+    expect(next.sent.map(({ body }) => JSON.parse(body))).toMatchObject([
+      { phase: 'recovered', agent_id: 'crawler', detail: { watch_ended: true } },
+    ]);
+  });
+
   it.each(taken)(
     'leaves nothing of them on disk where nobody is told that it is over: %s',
     async (_, take) => {

@@ -81,6 +81,8 @@ interface TenantDocuments {
   /** Types of which the default rule is written down, or was, or was not needed. */
   seededTypes: ReadonlySet<string>;
   rules: Map<string, RuleSettings>;
+  /** Their removal is being written: what is kept of them after it is kept of a removed rule. */
+  removing: Set<string>;
   channels: Map<string, ChannelRecord>;
 }
 
@@ -149,7 +151,13 @@ export class AlertDocuments {
    * something may begin while this is written
    */
   async deleteRule(removed: KeptFiring, audit: AuditDraft): Promise<void> {
-    await this.#commitRules(removed.tenantId, { saved: [], removed }, audit);
+    const { removing } = this.#tenant(removed.tenantId);
+    removing.add(removed.ruleId);
+    try {
+      await this.#commitRules(removed.tenantId, { saved: [], removed }, audit);
+    } finally {
+      removing.delete(removed.ruleId);
+    }
   }
 
   /** Those with a channel: somebody may have been told something. */
@@ -197,8 +205,9 @@ export class AlertDocuments {
   async saveFiring(firing: KeptFiring): Promise<void> {
     const { tenantId, ruleId, states } = firing;
     const { store } = this.#options;
-    if (this.rule(tenantId, ruleId) !== undefined)
-      await store.commitDocuments({ saved: [this.#firingDocument(firing)] });
+    const rule = this.rule(tenantId, ruleId);
+    const removed = this.#tenant(tenantId).removing.has(ruleId) ? rule : undefined;
+    if (rule !== undefined) await store.commitDocuments({ saved: [this.#firingDocument(firing, removed)] });
     else if (states.length === 0)
       await store.commitDocuments({
         deleted: [{ tenant_id: tenantId, kind: 'alert_rule', id: FIRING_PREFIX + ruleId }],
@@ -253,7 +262,7 @@ export class AlertDocuments {
   #tenant(tenantId: string): TenantDocuments {
     let tenant = this.#tenants.get(tenantId);
     if (tenant === undefined) {
-      tenant = { seededTypes: new Set(), rules: new Map(), channels: new Map() };
+      tenant = { seededTypes: new Set(), rules: new Map(), removing: new Set(), channels: new Map() };
       this.#tenants.set(tenantId, tenant);
     }
     return tenant;
