@@ -135,6 +135,14 @@ describe('a session that holds a step', () => {
     expect(gateway.checkpoints).toEqual([1, CHECKPOINT_SEQ]);
   });
 
+  test('is not pushed out of memory while a step of it is being stored', async () => {
+    publish('gone', 'a', 'b');
+    await registry.save();
+    expect(registry.mayHaveLeft(keyOf('a'))).toBe(false);
+    publish('c', 'a');
+    expect(registry.peek(keyOf('a'))).toMatchObject({ step_count: 2 });
+  });
+
   test('may be stored as soon as any has left memory, and is not before', async () => {
     await registry.recover();
     expect(registry.mayBeStored(keyOf('new'))).toBe(false);

@@ -241,11 +241,14 @@ export class SessionRegistry {
     return !this.#isComplete || this.peek(key) !== undefined;
   }
 
-  /** True if the session is not in memory and the store may have its row. A look-up at most. */
+  /**
+   * True if the session is not in memory and the store may have its row. One that is in memory is wanted: it stays there before
+   * others, or its step would begin a new row where others push it out while that is stored. A look-up at most.
+   */
   mayHaveLeft(key: SessionKey): boolean {
     return (
       !this.#isComplete &&
-      this.peek(key) === undefined &&
+      this.#views.get(tenantIdOf(key), key) === undefined &&
       this.#newcomers.peek(tenantIdOf(key), key) === undefined
     );
   }
