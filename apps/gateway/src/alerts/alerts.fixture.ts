@@ -105,7 +105,7 @@ export const failed = (reason = 'it answers 500', retryable = true): SendOutcome
   retryAfterMs: null,
 });
 
-interface Sent {
+export interface Sent {
   url: string;
   body: string;
   headers: Readonly<Record<string, string>>;
@@ -125,14 +125,14 @@ export async function startAlerts(
     /** What an agent has spent, in USD. */
     spentUsd?: (agentId: string | null) => number;
     /** What receivers say from the start on. */
-    answer?: () => Promise<SendOutcome>;
+    answer?: (sent?: Sent) => Promise<SendOutcome>;
   } = {},
 ) {
   const { store = new MemoryAlertStore(), time = new FakeTime(), box = fakeBox(), sessions = [] } = options;
   const sent: Sent[] = [];
   const mails: Record<string, unknown>[] = [];
   const published: { tenantId: string; payload: AlertDelivery }[] = [];
-  const script = { answer: options.answer ?? (async (): Promise<SendOutcome> => ({ ok: true })) };
+  const script = { answer: options.answer ?? (async (_sent?: Sent): Promise<SendOutcome> => ({ ok: true })) };
   const metrics = new Registry();
   const lines: Record<string, unknown>[] = [];
   const area = new AlertsArea({
@@ -154,7 +154,7 @@ export async function startAlerts(
     webhook: {
       send: ({ url, body, headers }) => {
         sent.push({ url, body, headers });
-        return script.answer();
+        return script.answer({ url, body, headers });
       },
     },
     smtp: {
