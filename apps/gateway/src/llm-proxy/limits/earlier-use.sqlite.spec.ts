@@ -111,6 +111,42 @@ test('a session that is under way when its caps are set has used what it had bef
   expect(caps.look(SESSION)).toMatchObject({ callCount: 3, firstCallMs: BEGAN_MS + 3 * HOUR_MS });
 });
 
+test.each(['are flushed', 'are read'])(
+  'a call that no cap has counted and that ends while the earlier ones %s is one of them',
+  async (when) => {
+    const caps = new SessionCaps({ clock });
+    const waiting = [called(2 * MINUTE_MS)];
+    const flush = async () => void (await calls.appendCalls(waiting.splice(0)));
+    let isOver = false;
+    const end = () => {
+      if (isOver) return;
+      isOver = true;
+      waiting.push(called(MINUTE_MS));
+      earlier.noteUncounted(sessionKey('default', 'session-2'));
+      earlier.noteUncounted(SESSION);
+    };
+    const earlier = new EarlierUse({
+      store: {
+        calls: async (query) => {
+          const page = await calls.calls(query);
+          if (when === 'are read') end();
+          return page;
+        },
+      },
+      log: {
+        flush: async () => {
+          await flush();
+          if (when === 'are flushed') end();
+        },
+      },
+      caps,
+      clock,
+    });
+    await earlier.restore(SESSION);
+    expect(caps.look(SESSION)).toMatchObject({ callCount: 2 });
+  },
+);
+
 test('nothing is read for a session without caps, one that is known, or once all that came before is forgotten', () => {
   const caps = new SessionCaps({ clock });
   const earlier = new EarlierUse({ store: calls, log: ALL_STORED, caps, clock });

@@ -38,6 +38,8 @@ export interface EarlierUseParts {
 export class EarlierUse {
   readonly #parts: EarlierUseParts;
   readonly #beganMs: number;
+  /** Under way. */
+  readonly #readings = new Set<{ session: SessionKey; isOutdated: boolean }>();
 
   constructor(parts: EarlierUseParts) {
     this.#parts = parts;
@@ -54,9 +56,25 @@ export class EarlierUse {
 
   /** Rejects as the store does. */
   async restore(session: SessionKey): Promise<void> {
-    await this.#parts.log.flush();
-    const use = await this.#read(session);
-    if (use !== null) this.#parts.caps.restore(session, use);
+    const reading = { session, isOutdated: false };
+    this.#readings.add(reading);
+    try {
+      let use: SessionUse | null;
+      // No more often than calls are under way: whoever calls in this session waits, too.
+      do {
+        reading.isOutdated = false;
+        await this.#parts.log.flush();
+        use = await this.#read(session);
+      } while (reading.isOutdated);
+      if (use !== null) this.#parts.caps.restore(session, use);
+    } finally {
+      this.#readings.delete(reading);
+    }
+  }
+
+  /** A call that no cap has counted is over, and about to be recorded: it is not in what is being read, or not for sure. */
+  noteUncounted(session: SessionKey): void {
+    for (const reading of this.#readings) if (reading.session === session) reading.isOutdated = true;
   }
 
   /** Back to where the session had been idle for so long that its caps began anew, a span of that length at a time. */

@@ -246,7 +246,7 @@ class Run {
       limiter: this.limiter,
       caps: new SessionCaps({ clock }),
       unsettled: newUnsettledAnswers(answerStore(clock)),
-      earlierUse: { mayHave: () => false, restore: () => expect.unreachable() },
+      earlierUse: { mayHave: () => false, restore: () => expect.unreachable(), noteUncounted: () => {} },
       clock,
       onOverBudget: () => {},
       onBudgetBegun: ({ scope, period }) => this.#await(this.budgets.seedIfLost(scope, period)),

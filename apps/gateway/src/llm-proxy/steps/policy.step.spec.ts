@@ -71,7 +71,7 @@ const usualParts = (clock: FakeClock): PolicyParts => ({
   limiter: new MemoryRateLimiter({ clock }),
   caps: new SessionCaps({ clock }),
   unsettled: newUnsettledAnswers(answerStore(clock)),
-  earlierUse: { mayHave: () => false, restore: () => expect.unreachable() },
+  earlierUse: { mayHave: () => false, restore: () => expect.unreachable(), noteUncounted: () => {} },
   clock,
   onOverBudget: () => expect.unreachable(),
   onBudgetBegun: () => {},
@@ -639,7 +639,11 @@ describe('a session that may have called before anybody counted', () => {
     const step = policyStep({
       ...usualParts(clock),
       caps,
-      earlierUse: { mayHave: (session) => caps.look(session) === null, restore: () => restore(caps) },
+      earlierUse: {
+        mayHave: (session) => caps.look(session) === null,
+        restore: () => restore(caps),
+        noteUncounted: () => {},
+      },
       onCapsFailed: () => {
         failedCount += 1;
       },
@@ -708,6 +712,7 @@ describe('a session that may have called before anybody counted', () => {
           policy = { ...POLICY, tokens_per_minute: 1 };
           if (how === 'not read') throw new Error('store_busy');
         },
+        noteUncounted: () => {},
       },
       onCapsFailed: () => {},
     });

@@ -50,7 +50,7 @@ export interface PolicyParts {
   prices: Pick<PriceBook, 'price'>;
   limiter: RateLimiter;
   caps: SessionCaps;
-  earlierUse: Pick<EarlierUse, 'mayHave' | 'restore'>;
+  earlierUse: Pick<EarlierUse, 'mayHave' | 'restore' | 'noteUncounted'>;
   unsettled: UnsettledAnswers;
   clock: Clock;
   /** A budget's rest did not cover what the call might cost. */
@@ -331,13 +331,14 @@ function chargeNewBudgets({ agents, limiter, clock, onLimiterFailed }: PolicyPar
 
 /** A cap that was set while the call was under way began with the session's records, where the call was not yet. */
 function countInNewCaps(
-  { caps }: PolicyParts,
+  { caps, earlierUse }: PolicyParts,
   { sessionKey, taken, costMicroUsd }: ProxyCall,
   { requests }: Used,
 ): void {
   const isCounted = taken !== null && taken.cappedKey !== null;
   if (isCounted || requests === 0 || sessionKey === null) return;
   if (caps.sessionCount > 0 && caps.look(sessionKey) !== null) caps.record(sessionKey, costMicroUsd);
+  else earlierUse.noteUncounted(sessionKey);
 }
 
 const PERIOD_OF_LIMIT: Partial<Record<LimitName, BudgetPeriod>> = {
