@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { agentScope, type BucketChange } from '#contracts';
 import { defaultPolicy } from '#domain/policy';
 import { FakeClock } from '#testing';
+import type { TakenLimits } from '../limits/taken-limits.js';
 import { AgentActivity } from './agent-activity.js';
 import { AgentBudgets } from './agent-budgets.js';
 
@@ -15,6 +16,7 @@ function owing() {
   const policy = { ...defaultPolicy('bot'), budget_day_usd: 1 };
   const told: [what: string, amounts: number[]][] = [];
   const link = { isAway: false };
+  const running: { scope: typeof SCOPE; taken: TakenLimits }[] = [];
   const tell = (what: string) => async (changes: readonly BucketChange[]) => {
     if (link.isAway) throw new Error('away');
     told.push([what, changes.map(({ amount }) => amount)]);
@@ -31,14 +33,19 @@ function owing() {
     },
     alerts: { note: () => {}, overBudget: () => new Set() },
     clock,
-    running: () => [],
+    running: () => running,
     onLimiterFailed: () => {},
   } as unknown as ConstructorParameters<typeof AgentBudgets>[0]);
   const owe = (amount: number) =>
     budgets.owe([
       { scope: SCOPE, key: SCOPE, name: 'budget_day_usd', kind: 'calendar', windowMs: 1, amount },
     ] as unknown as BucketChange[]);
-  return { budgets, told, link, owe };
+  const call = (of: Partial<TakenLimits>) => {
+    const nowMs = clock.nowMs();
+    const taken = { policy, cappedKey: null, tokens: 1, costMicroUsd: 2, nowMs, takenAtMs: null, ...of };
+    running.push({ scope: SCOPE, taken });
+  };
+  return { budgets, told, link, owe, call };
 }
 
 describe('what a limiter that was away is told when it is back', () => {
@@ -66,6 +73,13 @@ describe('what a limiter that was away is told when it is back', () => {
       ['correct', [-3]],
       ['seed', [5]],
     ]);
+  });
+
+  it('is with what was spent what calls have taken, and are asking for: that arrives first, and would be lost', async () => {
+    const { budgets, told, call } = owing();
+    for (const of of [{ takenAtMs: 1 }, { isAsked: true }, { isAsked: false }]) call(of);
+    await budgets.tellAll();
+    expect(told).toEqual([['seed', [5 + 2 + 2]]]);
   });
 
   it('is of the latest 10,000 calls, and the others are counted', async () => {

@@ -178,12 +178,15 @@ export class AgentBudgets {
       await this.#seedLimits(scope, this.#takenFromBudgets().get(scope));
   }
 
-  /** By calls under way, which will give back what they do not use. */
+  /**
+   * By calls under way, which will give back what they do not use. A take that is on its way arrives before what is told now: were it
+   * refused, too much would be counted, else too little.
+   */
   #takenFromBudgets(): Map<AgentScope, TakenHour[]> {
     const byAgent = new Map<AgentScope, TakenHour[]>();
     for (const call of this.#parts.running())
-      for (const { policy, takenAtMs, nowMs, costMicroUsd } of allTaken(call)) {
-        if (takenAtMs === null || !hasBudget(policy)) continue;
+      for (const { policy, takenAtMs, isAsked, nowMs, costMicroUsd } of allTaken(call)) {
+        if ((takenAtMs === null && !isAsked) || !hasBudget(policy)) continue;
         const scope = limitedScope(call, policy);
         const hours = byAgent.get(scope) ?? [];
         hours.push({

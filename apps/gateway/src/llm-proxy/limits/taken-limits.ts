@@ -15,6 +15,8 @@ export interface TakenLimits {
   nowMs: number;
   /** `LimitDecision.atMs`; null: from no window, since none is set, one refused, or the limiter's store was silent. */
   takenAtMs: number | null;
+  /** The limiter has been asked, and has not answered yet. */
+  isAsked?: boolean;
   /** Of the gateway's clock, when the limiter was told of it whole, since its store was silent at first; absent: it was not. */
   toldAtMs?: number;
 }

@@ -237,10 +237,18 @@ function takeLimits(
   const { limiter } = parts;
   const applyTo = (decision: LimitDecision) => apply(parts, call, { windows, decision, taken });
   if (limiter instanceof MemoryRateLimiter) return applyTo(limiter.takeNow(windows));
-  return limiter.take(windows, taken.nowMs).then(applyTo, (error: unknown) => {
-    parts.onLimiterFailed(error);
-    return undefined;
-  });
+  taken.isAsked = true;
+  return limiter.take(windows, taken.nowMs).then(
+    (decision) => {
+      taken.isAsked = false;
+      return applyTo(decision);
+    },
+    (error: unknown) => {
+      taken.isAsked = false;
+      parts.onLimiterFailed(error);
+      return undefined;
+    },
+  );
 }
 
 const windowsOf = (
