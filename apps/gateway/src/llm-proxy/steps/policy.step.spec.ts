@@ -24,7 +24,7 @@ import {
   SessionCaps,
 } from '#domain/policy';
 import { HOUR_MS, MINUTE_MS } from '#kernel';
-import { buildLlmAnswer, FakeClock, lookAt } from '#testing';
+import { buildLlmAnswer, FakeClock, lookAt, turn } from '#testing';
 import { answerStore } from '../calls/stored-answers.fixture.js';
 import { newUnsettledAnswers } from '../calls/unsettled-answers.js';
 import { buildProxyCall } from '../proxy-call.fixture.js';
@@ -396,6 +396,7 @@ test('a budget that is set while a call is under way is told by which clock that
     agents: ofOne(() => policy),
     limiter,
     onLimiterFailed: (error) => failures.push(error),
+    onNotGivenBack: () => {},
   });
   const startedAtMs = clock.nowMs();
   const call = Object.assign(newCall(), { startedAtMs });
@@ -629,6 +630,75 @@ test.each([-90, 90])(
     expect(await usedOf()).toBe(27);
   },
 );
+
+describe('an answer of the background that took less than what was counted', () => {
+  const BEGUN = { isAnswered: true, status: 200, wasTakenUp: true } as const;
+
+  function background(changes: Partial<PolicyParts>) {
+    const clock = new FakeClock();
+    const step = policyStep({ ...usualParts(clock), ...changes });
+    const begun = buildProxyCall({ path: '/responses', body: { model: 'm', input: 'Look into it.' } });
+    Object.assign(begun, { startedAtMs: clock.nowMs() });
+    const end = () =>
+      step.settle?.(Object.assign(begun, { ...BEGUN, answer: answer({ answer_id: 'resp_1' }) }));
+    const fetch = async () => {
+      const path = '/responses/resp_1';
+      const call = buildProxyCall({ method: 'GET', path, dialect: null });
+      call.unread = readUnreadRequest('GET', path, undefined);
+      await step.run?.(call);
+      const said = answer({ finish: 'stop', usage: usage(20, 7) });
+      step.settle?.(Object.assign(call, { ...BEGUN, answer: said }));
+    };
+    return { begun, run: () => step.run?.(begun), end, fetch };
+  }
+
+  test('is counted as that by a cap that was set since', async () => {
+    const caps = new SessionCaps({ clock: new FakeClock() });
+    let policy: AgentPolicy | null = null;
+    const { begun, run, end, fetch } = background({ caps, agents: ofOne(() => policy) });
+    run();
+    end();
+    caps.restore(SESSION, { callCount: 1, costMicroUsd: begun.costMicroUsd ?? 0, firstCallMs: 0 });
+    policy = { ...POLICY, session_calls_max: 9 };
+    await fetch();
+    expect(caps.look(SESSION)).toMatchObject({ callCount: 2, costMicroUsd: 27 });
+  });
+
+  test.each(['set since', 'told of it late'])(
+    'is given back to a budget that was %s, once the limiter is there again',
+    async (how) => {
+      const clock = new FakeClock();
+      const counters = new MemoryRateLimiter({ clock });
+      const link = { isAway: how === 'told of it late' };
+      const inTime = <Result>(ask: () => Promise<Result>) =>
+        link.isAway ? Promise.reject(new Error('away')) : ask();
+      const limiter = {
+        take: (windows) => inTime(() => counters.take(windows)),
+        correct: (changes) => inTime(() => counters.correct(changes)),
+      } satisfies Partial<RateLimiter> as unknown as RateLimiter;
+      const budget = { ...defaultPolicy('agent-1'), budget_day_usd: 1 };
+      let policy: AgentPolicy | null = how === 'set since' ? null : budget;
+      const owed: number[] = [];
+      const { run, end, fetch } = background({
+        agents: ofOne(() => policy),
+        limiter,
+        onLimiterFailed: () => {},
+        onNotGivenBack: (changes) => owed.push(...changes.map(({ amount }) => amount)),
+      });
+      await run();
+      link.isAway = false;
+      policy = budget;
+      end();
+      const look = limitWindows(SCOPE, budget, { requests: 0, tokens: 0, costMicroUsd: 0 }, clock.nowMs());
+      const used = (await lookAt(counters, look))[0]?.used ?? 0;
+      expect(used).toBeGreaterThan(27);
+      link.isAway = true;
+      await fetch();
+      await turn();
+      expect(owed).toEqual([27 - used]);
+    },
+  );
+});
 
 describe('a session that may have called before anybody counted', () => {
   /** Two calls of it, the second once the first is under way. */

@@ -178,6 +178,9 @@ function settleFetched(parts: PolicyParts, call: ProxyCall, unsettled: Unsettled
   call.costMicroUsd = cost === null ? null : cost - (counted ?? 0);
   noteUnpriced(call, cost);
   for (const taken of allTaken(unsettled)) giveBack(parts, call, taken, used);
+  // No cap has counted it: one that was set since began with its record, which the fetch's own completes.
+  const cappedKey = unsettled.taken?.cappedKey ? null : call.taken?.cappedKey;
+  if (cappedKey) parts.caps.settle(cappedKey, counted, { calls: 1, costMicroUsd: cost });
 }
 
 /**
@@ -313,16 +316,22 @@ function giveBack(
   if (changes.length === 0) return;
   limiter.correct(changes, toldAtMs === undefined ? undefined : clock.nowMs()).catch((error: unknown) => {
     // A store that is still away is told when it is back, with all that was spent without it.
-    if (isCounted) onLimiterFailed(error);
-    if (takenAtMs === null) return;
+    if (!isCounted) return;
+    onLimiterFailed(error);
     const budgets = windows.filter(({ name }) => PERIOD_OF_LIMIT[name] !== undefined);
-    onNotGivenBack(corrections(budgets, real, takenAtMs).filter(({ amount }) => amount < 0));
+    onNotGivenBack(refundsOf(corrections(budgets, real, takenAtMs ?? toldAtMs)));
   });
 }
 const NOTHING_TAKEN = { requests: 0, tokens: 0, costMicroUsd: 0 } as const;
 
+const refundsOf = (changes: readonly BucketChange[]): BucketChange[] =>
+  changes.filter(({ amount }) => amount < 0);
+
 /** A budget that was set while the call was under way began with what had been spent by then: the call's own cost comes on top. */
-function chargeNewBudgets({ agents, limiter, clock, onLimiterFailed }: PolicyParts, call: ProxyCall): void {
+function chargeNewBudgets(
+  { agents, limiter, clock, onLimiterFailed, onNotGivenBack }: PolicyParts,
+  call: ProxyCall,
+): void {
   const { costMicroUsd } = call;
   if (!costMicroUsd) return;
   const { taken, takenTogether, startedAtMs } = call.unsettled ?? call;
@@ -331,7 +340,12 @@ function chargeNewBudgets({ agents, limiter, clock, onLimiterFailed }: PolicyPar
     const limits = budgetsSetSince(before?.policy ?? NO_LIMITS, policy);
     const windows = limitWindows(limitedScope(call, policy), limits, NOTHING_TAKEN, startedAtMs);
     const changes = corrections(windows, { costMicroUsd }, startedAtMs);
-    if (changes.length > 0) limiter.correct(changes, clock.nowMs()).catch(onLimiterFailed);
+    if (changes.length === 0) return;
+    limiter.correct(changes, clock.nowMs()).catch((error: unknown) => {
+      onLimiterFailed(error);
+      // Of a fetched answer that took less than what had been counted.
+      onNotGivenBack(refundsOf(changes));
+    });
   };
   charge(agents.restriction(call.scope), taken);
   charge(agents.restrictionOfAll(call.tenantId), takenTogether);
