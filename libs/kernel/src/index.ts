@@ -15,6 +15,7 @@ export * from './embedded-ipv4.js';
 export * from './exact-json.js';
 export * from './fair-lru.js';
 export * from './forward-proxy.js';
+export * from './fresh-reads.js';
 export * from './hide-secrets.js';
 export * from './ids.js';
 export * from './in-time.js';

@@ -18,7 +18,7 @@ import {
   type ProxyStore,
 } from '#contracts';
 import { afterFailure, retryDelayMs, retryDelayMsMax, type SendOutcome } from '#domain/alerts';
-import { type Clock, DAY_MS, type IdSource, type Timer } from '#kernel';
+import { type Clock, DAY_MS, FreshReads, type IdSource, type Timer } from '#kernel';
 import type { AlertTelemetry } from './alert-telemetry.js';
 import { CHANNEL_GONE } from './channel-record.js';
 import { CLOSED_VIEW, type DeliveryLane, type Entry } from './delivery-lane.js';
@@ -60,8 +60,8 @@ export class DeliveryQueue {
   readonly #running = new Set<Promise<void>>();
   /** By the steady clock, as timers go: one that was set on the wall moves none of them. */
   #wake: { atSteadyMs: number; cancel: () => void } | null = null;
-  /** Of deliveries to be put back, under way; old: the delivery was finished meanwhile, and is not ours any more. */
-  readonly #reads = new Set<{ readonly deliveryId: string; isOld: boolean }>();
+  /** Of deliveries to be put back; one that is finished meanwhile is not ours any more. */
+  readonly #reads = new FreshReads<string>();
   #lastSeq = 0;
   #isStopped = false;
 
@@ -229,17 +229,9 @@ export class DeliveryQueue {
 
   /** As the store has it once no attempt of ours has ended since it was read. @throws ObservatoryError delivery_not_found */
   async #stored(tenantId: string, deliveryId: string): Promise<AlertDelivery> {
-    const read = { deliveryId, isOld: false };
-    this.#reads.add(read);
-    let stored: AlertDelivery | null;
-    try {
-      do {
-        read.isOld = false;
-        stored = await this.#options.store.delivery(tenantId, deliveryId);
-      } while (read.isOld);
-    } finally {
-      this.#reads.delete(read);
-    }
+    const stored = await this.#reads.read(deliveryId, () =>
+      this.#options.store.delivery(tenantId, deliveryId),
+    );
     if (stored === null) throw new ObservatoryError('delivery_not_found');
     return stored;
   }
@@ -295,7 +287,7 @@ export class DeliveryQueue {
     this.#lastSeq = Math.max(this.#lastSeq, seq);
     const lane = this.#lanes.get(channel_id);
     if (state !== 'pending' && lane !== undefined) {
-      for (const read of this.#reads) if (read.deliveryId === delivery_id) read.isOld = true;
+      this.#reads.changed(delivery_id);
       lane.remove(entry);
       const isGone = () => this.#options.openChannel(lane.tenantId, channel_id) === CHANNEL_GONE;
       if (lane.isIdle || (lane.entries.size === 0 && isGone())) this.#lanes.close(channel_id);

@@ -351,6 +351,14 @@ describe('SchemaInterceptor', () => {
     ]);
   });
 
+  test('rebuilds a window that left memory while the pause of its session was read from the store', async () => {
+    await gateway.send(log('1'), log('2'));
+    gateway.control.recall = async () => {
+      gateway.tracker.forget(sessionKey(TENANT, 's'));
+    };
+    expect(await gateway.send(log('3'))).toMatchObject([{ entropy: { window_size: 3 } }]);
+  });
+
   test('rebuilds the window of a session that a step names by a stored parent alone', async () => {
     gateway = build({ stepsRemembered: 1 });
     await gateway.send(log('1'), log('2'), log('x', { meta: { trace_id: 'x', session_id: 's2' } }));

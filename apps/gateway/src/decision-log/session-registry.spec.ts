@@ -58,9 +58,10 @@ function build({
     session: async (tenantId: string, sessionId: string) => {
       asked.push(sessionId);
       if (failing.error !== null) throw failing.error;
-      await reads.shift()?.promise;
       const row = rows.get(sessionKey(tenantId, sessionId));
-      return row === undefined ? null : { ...row };
+      const seen = row === undefined ? null : { ...row };
+      await reads.shift()?.promise;
+      return seen;
     },
     saveSessions: async (saved: { tenant_id: string; view: SessionView }[], checkpointSeq: number) => {
       checkpoints.push(checkpointSeq);
@@ -123,6 +124,20 @@ describe('a session that holds a step', () => {
     late.resolve();
     await slow;
     expect(registry.peek(keyOf('a'))).toMatchObject({ step_count: 2 });
+  });
+
+  test('that came, and left memory again, while somebody looked for it goes on from what it was then', async () => {
+    publish('gone', 'a', 'b');
+    await registry.save();
+    const late = deferred();
+    gateway.reads.push(late);
+    const slow = registry.bringBack(keyOf('new'));
+    publish('new', 'a', 'b');
+    await registry.save();
+    late.resolve();
+    await slow;
+    publish('new');
+    expect(registry.peek(keyOf('new'))).toMatchObject({ step_count: 2 });
   });
 
   test('is saved after a start with the checkpoint that there was, or all since the first step would be counted twice', async () => {

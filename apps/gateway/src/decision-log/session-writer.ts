@@ -10,6 +10,7 @@ import {
   splitSessionKey,
   tenantIdOf,
 } from '#contracts';
+import { FreshReads } from '#kernel';
 
 export interface SessionWriterParts {
   store: Pick<DecisionStore, 'saveSessions' | 'session'>;
@@ -21,6 +22,7 @@ export class SessionWriter {
   readonly #parts: SessionWriterParts;
   /** Changed since they were last saved. */
   readonly #unsaved = new Map<SessionKey, SessionView>();
+  readonly #reads = new FreshReads<SessionKey>();
   /** Highest step folded in. */
   #foldedSeq = 0;
   /** Steps released from a hold and folded in since the last save; their numbers may lie below the checkpoint. */
@@ -33,6 +35,7 @@ export class SessionWriter {
 
   changed(key: SessionKey, view: SessionView): void {
     this.#unsaved.set(key, view);
+    this.#reads.changed(key);
   }
 
   /** All steps up to this one are in the rows. */
@@ -74,7 +77,11 @@ export class SessionWriter {
   }
 
   /** The row as it was changed last, in the store or on its way there; null if there never was one. Rejects as the store does. */
-  async latest(key: SessionKey): Promise<SessionView | null> {
+  latest(key: SessionKey): Promise<SessionView | null> {
+    return this.#reads.read(key, () => this.#latest(key));
+  }
+
+  async #latest(key: SessionKey): Promise<SessionView | null> {
     for (;;) {
       const unsaved = this.#unsaved.get(key);
       if (unsaved !== undefined) return unsaved;

@@ -357,7 +357,7 @@ const acts: fc.Arbitrary<Acts> = fc.record({
     { maxLength: 6 },
   ),
   sessionCountMax: fc.constantFrom(4, 5),
-  windowCountMax: fc.constantFrom(12, 100),
+  windowCountMax: fc.constantFrom(4, 100),
   refused: fc.array(fc.integer({ min: 1, max: 4 }), { maxLength: 1 }),
   commits: few,
   together: few,

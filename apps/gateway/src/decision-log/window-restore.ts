@@ -43,7 +43,8 @@ export class WindowRestore {
     const underWay = this.#underWay.get(key);
     if (underWay !== undefined) return underWay;
     const { tracker, rows, desk } = this.#parts;
-    const lacksWindow = !tracker.has(key) && rows.mayBeStored(key);
+    const hasWindow = tracker.has(key);
+    const lacksWindow = !hasWindow && rows.mayBeStored(key);
     const lacksRow = rows.mayHaveLeft(key);
     const recalled = desk.recall(key);
     if (!lacksWindow && !lacksRow && recalled === null) return null;
@@ -52,7 +53,8 @@ export class WindowRestore {
       lacksRow ? rows.bringBack(key) : null,
       recalled,
     ])
-      .then(() => {})
+      // A bound may have pushed it out meanwhile.
+      .then(() => (hasWindow && !tracker.has(key) ? this.#windowFromStore(key) : undefined))
       .finally(() => this.#underWay.delete(key));
     this.#underWay.set(key, restoring);
     return restoring;

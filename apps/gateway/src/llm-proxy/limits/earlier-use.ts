@@ -19,7 +19,7 @@ import {
   type SessionUse,
   toMicroUsd,
 } from '#domain/policy';
-import type { Clock } from '#kernel';
+import { type Clock, FreshReads } from '#kernel';
 import type { CallLog } from '../calls/call-log.js';
 
 /** Calls read at once. */
@@ -38,8 +38,7 @@ export interface EarlierUseParts {
 export class EarlierUse {
   readonly #parts: EarlierUseParts;
   readonly #beganMs: number;
-  /** Under way. */
-  readonly #readings = new Set<{ session: SessionKey; isOutdated: boolean }>();
+  readonly #reads = new FreshReads<SessionKey>();
 
   constructor(parts: EarlierUseParts) {
     this.#parts = parts;
@@ -56,25 +55,17 @@ export class EarlierUse {
 
   /** Rejects as the store does. */
   async restore(session: SessionKey): Promise<void> {
-    const reading = { session, isOutdated: false };
-    this.#readings.add(reading);
-    try {
-      let use: SessionUse | null;
-      // No more often than calls are under way: whoever calls in this session waits, too.
-      do {
-        reading.isOutdated = false;
-        await this.#parts.log.flush();
-        use = await this.#read(session);
-      } while (reading.isOutdated);
-      if (use !== null) this.#parts.caps.restore(session, use);
-    } finally {
-      this.#readings.delete(reading);
-    }
+    // No more often than calls are under way: whoever calls in this session waits, too.
+    const use = await this.#reads.read(session, async () => {
+      await this.#parts.log.flush();
+      return this.#read(session);
+    });
+    if (use !== null) this.#parts.caps.restore(session, use);
   }
 
   /** A call that no cap has counted is over, and about to be recorded: it is not in what is being read, or not for sure. */
   noteUncounted(session: SessionKey): void {
-    for (const reading of this.#readings) if (reading.session === session) reading.isOutdated = true;
+    this.#reads.changed(session);
   }
 
   /** Back to where the session had been idle for so long that its caps began anew, a span of that length at a time. */
