@@ -130,6 +130,8 @@ class FarCache implements LlmCache {
 interface Asked {
   call: ProxyCall;
   act: CallAct;
+  /** Under which its answer is found again. */
+  key: string;
   begin: number;
   /** When it was last let go on. */
   from: number;
@@ -145,7 +147,7 @@ interface Thrown {
   tenant: Tenant;
   /** Null: all. */
   key: string | null;
-  /** Wrong for the other question. */
+  /** Of the question that it is no answer to; it may be the very same, whose answer came too late to be found by its key. */
   askedKey: string | null;
   begin: number;
   end: number;
@@ -294,10 +296,7 @@ class Race {
       const match = this.matches.list(tenant, { limit: 10, behind: null } as never).items[act.nth];
       if (match === undefined) return;
       thrown.key = match.key;
-      thrown.askedKey =
-        this.asked.find(({ call }) => call.id === match.call_id)?.act.question === 0
-          ? QUESTIONS[0]
-          : QUESTIONS[1];
+      thrown.askedKey = this.asked.find(({ call }) => call.id === match.call_id)?.key ?? '';
       const judged = await this.matches
         .judge(by, match.match_id, 'wrong', async (_, does) => {
           await this.port('audit');
@@ -320,6 +319,7 @@ class Race {
     const asked: Asked = {
       call,
       act,
+      key: '',
       begin,
       from: begin,
       sent: 0,
@@ -341,6 +341,7 @@ class Race {
       return { kind: 'refuse', decision: 'refused', code: 'internal_error' } as Verdict;
     };
     const answer = this.desk.answer(call, { policy: 'on', control, passAgain });
+    asked.key = call.cacheTicket?.key ?? '';
     const verdict = answer instanceof Promise ? await answer : answer;
     if (verdict?.kind === 'replay') {
       Object.assign(call, { status: 200, decision: 'cached' });
@@ -399,7 +400,7 @@ class Race {
     }
   }
 
-  #checkReplay({ call, act, from, begin, text }: Asked): void {
+  #checkReplay({ call, act, key: ownKey, from, begin, text }: Asked): void {
     const filler = this.asked.find((one) => one.outcome === 'upstream' && one.text === text);
     if (filler === undefined) throw new Error(`${call.id} was given what nobody brought: ${text}`);
     expect([call.id, act.tenant]).toEqual([call.id, filler.act.tenant]);
@@ -413,7 +414,7 @@ class Race {
       if (tenant !== act.tenant || end >= from) continue;
       if (key === null && filler.sent < thrownFrom)
         expect([call.id, 'was given what was thrown out', text]).toEqual([]);
-      if (key !== null && isSemantic && end < begin && QUESTIONS[act.question] === askedKey)
+      if (key === filler.key && askedKey === ownKey && isSemantic && end < begin)
         expect([call.id, 'was given a wrong answer again', text]).toEqual([]);
     }
     // Nothing older than what a call that asked anew has left by then.
@@ -421,6 +422,13 @@ class Race {
       const isFresh =
         other.act.control === 'refresh' && other.outcome === 'upstream' && other.act.ending === 'whole';
       if (!isFresh || other.act.tenant !== act.tenant || other.act.question !== filler.act.question) continue;
+      // Nothing that was asked for before any entry of its tenant was thrown out is kept.
+      if (
+        this.thrown.some(
+          ({ tenant, begin: from, end }) => tenant === act.tenant && from < other.end && end > other.begin,
+        )
+      )
+        continue;
       if (this.acts.isNear && other.end < begin && filler.end < other.begin)
         expect([call.id, 'was given what was renewed', text, other.text]).toEqual([]);
     }

@@ -20,6 +20,20 @@ describe('CacheFreshness', () => {
     expect(freshness.claim(second)).toBe(true);
   });
 
+  test('lets an older call keep its own where the answer of the younger was not kept after all', () => {
+    const freshness = new CacheFreshness();
+    const [oldest, older, younger] = [
+      freshness.begin('t', 'k'),
+      freshness.begin('t', 'k'),
+      freshness.begin('t', 'k'),
+    ];
+    freshness.claim(older);
+    freshness.claim(younger);
+    freshness.disclaim(younger);
+    expect(freshness.claim(oldest)).toBe(false);
+    expect(freshness.claim(older)).toBe(true);
+  });
+
   test('remembers no key of which no call is under way', () => {
     const freshness = new CacheFreshness();
     const calls = [freshness.begin('t', 'k'), freshness.begin('t', 'k'), freshness.begin('t', 'l')];

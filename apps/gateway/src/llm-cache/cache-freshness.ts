@@ -20,6 +20,8 @@ interface UnderWay {
   callCount: number;
   /** Of the youngest call that has left an answer. */
   keptSerial: number;
+  /** `keptSerial` before the youngest. */
+  formerSerial: number;
 }
 
 export class CacheFreshness {
@@ -37,7 +39,7 @@ export class CacheFreshness {
     const name = `${tenantId}\0${key}`;
     let underWay = this.#underWay.get(name);
     if (underWay === undefined) {
-      underWay = { name, callCount: 0, keptSerial: 0 };
+      underWay = { name, callCount: 0, keptSerial: 0, formerSerial: 0 };
       this.#underWay.set(name, underWay);
     }
     underWay.callCount += 1;
@@ -48,8 +50,14 @@ export class CacheFreshness {
   /** Asked in the turn in which the answer is handed over: from then on no older call may keep its own. */
   claim({ serial, underWay }: LookUp): boolean {
     if (serial < underWay.keptSerial) return false;
+    underWay.formerSerial = underWay.keptSerial;
     underWay.keptSerial = serial;
     return true;
+  }
+
+  /** It was not kept after all: an older call may keep its own in the place of one that is older still. */
+  disclaim({ serial, underWay }: LookUp): void {
+    if (serial === underWay.keptSerial) underWay.keptSerial = underWay.formerSerial;
   }
 
   end({ underWay }: LookUp): void {

@@ -85,6 +85,7 @@ async function kept(
     cache: backend,
     freshness: {
       claim: (lookUp) => freshness.claim(lookUp),
+      disclaim: (lookUp) => freshness.disclaim(lookUp),
       end: (lookUp) => {
         freshness.end(lookUp);
         ended.resolve();
@@ -171,6 +172,13 @@ describe('an answer that was under way', () => {
     await kept(callOf({ answer: { ...answer, text: 'older' } }), older);
     expect(textKept()).toBe('younger');
     expect(notStored()).toEqual({ outdated: 1 });
+  });
+
+  test('takes its place where the one that was asked for later is too large to be kept', async () => {
+    const [older, younger] = [ticketOf(), ticketOf()];
+    await kept(callOf({ answer: { ...answer, text: 'x'.repeat(1_000_000) } }), younger);
+    await kept(callOf({ answer: { ...answer, text: 'older' } }), older);
+    expect(textKept()).toBe('older');
   });
 });
 

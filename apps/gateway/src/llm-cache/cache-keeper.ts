@@ -13,7 +13,7 @@ import type { SemanticMatches } from './semantic-matches.js';
 
 export interface CacheKeeperParts {
   cache: LlmCache;
-  freshness: Pick<CacheFreshness, 'claim' | 'end'>;
+  freshness: Pick<CacheFreshness, 'claim' | 'disclaim' | 'end'>;
   tally: CacheTally;
   matches: Pick<SemanticMatches, 'compare'>;
   clock: Clock;
@@ -83,7 +83,9 @@ export class CacheKeeper {
     };
     // Without an epoch nobody could say what was thrown out meanwhile.
     const put = epoch === null ? 'backend_away' : await cache.put(entry, epoch);
-    if (put !== 'kept') tally.notStored(call.tenantId, put);
+    if (put === 'kept') return;
+    freshness.disclaim(ticket.lookUp);
+    tally.notStored(call.tenantId, put);
   }
 }
 
