@@ -292,6 +292,7 @@ class Race {
         .invalidate(tenant, null)
         .catch(() => null);
       if (done === null) return;
+      if (!act.isElsewhere) this.desk.noteThrownOut();
     } else {
       const match = this.matches.list(tenant, { limit: 10, behind: null } as never).items[act.nth];
       if (match === undefined) return;
@@ -304,6 +305,7 @@ class Race {
         })
         .catch(() => null);
       if (judged === null) return;
+      this.desk.noteThrownOut();
     }
     thrown.end = this.tick();
     this.thrown.push(thrown);

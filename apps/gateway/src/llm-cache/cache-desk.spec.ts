@@ -91,3 +91,28 @@ test('nothing is searched for a call that left while its text was embedded', asy
   embedded.resolve(VECTOR);
   expect(await verdict).toBeUndefined();
 });
+
+test('where nobody can tell the epoch, equal calls share an answer, but not across one of our own invalidations', async () => {
+  const cache = {
+    kind: 'redis',
+    waitMs: WAIT_MS,
+    get: async () => null,
+    epoch: async () => null,
+    semanticSearch: async () => null,
+  } as Partial<LlmCache> as LlmCache;
+  const desk = deskOf(cache, async () => null);
+  const ask = () => {
+    const call = buildProxyCall({ body: BODY });
+    const verdict = desk.answer(call, { ...WISH, passAgain: async (_, landed) => void (await landed) });
+    return { call, verdict: Promise.resolve(verdict).then(() => 'goes on') };
+  };
+  const first = ask();
+  expect(await first.verdict).toBe('goes on');
+  const second = ask();
+  await vi.advanceTimersByTimeAsync(0);
+  desk.noteThrownOut();
+  expect(await ask().verdict).toBe('goes on');
+  expect(await Promise.race([second.verdict, Promise.resolve('waits')])).toBe('waits');
+  first.call.cacheTicket?.land?.(null);
+  expect(await second.verdict).toBe('goes on');
+});

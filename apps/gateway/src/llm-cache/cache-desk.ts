@@ -67,6 +67,8 @@ type Outcome = Verdict | undefined;
 export class CacheDesk {
   readonly #parts: CacheDeskParts;
   readonly #replay: CacheReplay;
+  /** How often answers were thrown out here. */
+  #thrownOutCount = 0;
 
   constructor(parts: CacheDeskParts) {
     this.#parts = parts;
@@ -123,6 +125,11 @@ export class CacheDesk {
 
   noteDeleted(tenantId: string, answerId: string): void {
     this.#replay.noteDeleted(tenantId, answerId);
+  }
+
+  /** By an operator here. */
+  noteThrownOut(): void {
+    this.#thrownOutCount += 1;
   }
 
   noteFailed(error: unknown): void {
@@ -185,7 +192,7 @@ export class CacheDesk {
       lookUp.epoch ??= await askedEpoch;
       const leftMs = this.#parts.cache.waitMs - (performance.now() - startedMs - waitedMs);
       if (call.isGone) return undefined;
-      const flight = flightKey(lookUp);
+      const flight = this.#flightKey(lookUp);
       // A client tries again because it has waited long enough, perhaps for that very call.
       const landing = call.isRetry ? null : flights.join(flight, gone.promise);
       if (landing === null) {
@@ -228,6 +235,14 @@ export class CacheDesk {
     if (mode !== 'off' && policy === 'on' && scope !== null)
       ticket.vector = await embedder.embed(scope.prompt, call);
     return this.#missed(call, 'refresh');
+  }
+
+  /**
+   * Who asks after answers were thrown out waits for none that was under way then: those of another epoch, and where a backend that
+   * is away does not say which it is, those of before the last time here.
+   */
+  #flightKey({ underWay, epoch }: LookUp): string {
+    return `${underWay.name}\0${epoch ?? `unknown ${this.#thrownOutCount}`}`;
   }
 
   #missed(call: ProxyCall, control: CacheWish['control']): Outcome {
@@ -273,9 +288,6 @@ export class CacheDesk {
 
 /** For what is there already. */
 const LANDED = Promise.resolve();
-
-/** Who asks after answers were thrown out waits for none that was under way then. */
-const flightKey = ({ underWay, epoch }: LookUp): string => `${underWay.name}\0${epoch}`;
 
 /** To a request that asked for an answer from the cache or none. */
 export const NOT_CACHED: Verdict = {

@@ -111,7 +111,11 @@ export class LlmCacheArea {
   invalidate(operator: OperatorPrincipal, wanted: CacheInvalidate): Promise<number> {
     const { tenant_id: tenantId } = operator;
     const { pattern = null, preview } = wanted;
-    const invalidate = async () => (await this.#cache?.invalidate(tenantId, pattern, preview)) ?? 0;
+    const invalidate = async () => {
+      const count = (await this.#cache?.invalidate(tenantId, pattern, preview)) ?? 0;
+      if (!preview) this.desk?.noteThrownOut();
+      return count;
+    };
     if (preview) return invalidate();
     return this.#audit.around([operator, tenantId, 'invalidate_cache', { pattern }], invalidate, (count) => ({
       count,
@@ -141,7 +145,9 @@ export class LlmCacheArea {
       const line: AuditLine = [operator, operator.tenant_id, 'judge_cache_match', detail];
       await (act === null ? this.#audit.record(...line) : this.#audit.around(line, act));
     };
-    return (await this.#matches?.judge(operator, matchId, verdict, audited)) ?? null;
+    const judged = (await this.#matches?.judge(operator, matchId, verdict, audited)) ?? null;
+    if (verdict === 'wrong') this.desk?.noteThrownOut();
+    return judged;
   }
 
   async stop(): Promise<void> {
