@@ -351,10 +351,16 @@ describe('SchemaInterceptor', () => {
     ]);
   });
 
-  test('rebuilds a window that left memory while the pause of its session was read from the store', async () => {
+  test.each([
+    ['that was in memory', false],
+    ['that had just been rebuilt', true],
+  ])('rebuilds a window %s and left while the pause of its session was read', async (_, isGone) => {
     await gateway.send(log('1'), log('2'));
+    const forget = () => gateway.tracker.forget(sessionKey(TENANT, 's'));
+    if (isGone) forget();
     gateway.control.recall = async () => {
-      gateway.tracker.forget(sessionKey(TENANT, 's'));
+      await new Promise(setImmediate);
+      expect(forget()).toBe(true);
     };
     expect(await gateway.send(log('3'))).toMatchObject([{ entropy: { window_size: 3 } }]);
   });

@@ -49,23 +49,28 @@ export class WindowRestore {
     const recalled = desk.recall(key);
     if (!lacksWindow && !lacksRow && recalled === null) return null;
     const restoring = Promise.all([
-      lacksWindow ? this.#windowFromStore(key) : null,
+      lacksWindow ? this.#windowFromStore(key) : hasWindow,
       lacksRow ? rows.bringBack(key) : null,
       recalled,
     ])
       // A bound may have pushed it out meanwhile.
-      .then(() => (hasWindow && !tracker.has(key) ? this.#windowFromStore(key) : undefined))
+      .then(async ([hadWindow]) => {
+        if (hadWindow && !tracker.has(key)) await this.#windowFromStore(key);
+      })
       .finally(() => this.#underWay.delete(key));
     this.#underWay.set(key, restoring);
     return restoring;
   }
 
-  async #windowFromStore(key: SessionKey): Promise<void> {
+  /** @returns false where there is none */
+  async #windowFromStore(key: SessionKey): Promise<boolean> {
     const { tracker, config, store } = this.#parts;
     const { tenantId, sessionId } = splitSessionKey(key);
     const size = runtimeConfigSchema.shape.entropy_window_size.safeParse(config.get('entropy_window_size'));
     const count = size.success ? size.data : RUNTIME_CONFIG_DEFAULTS.entropy_window_size;
     const last = await store.lastTuples(tenantId, sessionId, count, toolKeySetting(config));
-    if (last !== null) tracker.restore(key, last.agent_id, last.tuples);
+    if (last === null) return false;
+    tracker.restore(key, last.agent_id, last.tuples);
+    return true;
   }
 }
