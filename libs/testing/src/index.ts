@@ -12,6 +12,7 @@ export * from './fake-time.js';
 export * from './live-bytes.js';
 export * from './look-at.js';
 export * from './model-runs.js';
+export * from './races.js';
 export * from './scripted-redis.js';
 export * from './scripted-upstream.js';
 export * from './verify-signature.js';

@@ -20,13 +20,12 @@ import {
   type ProxyStore,
 } from '#contracts';
 import type { SendOutcome } from '#domain/alerts';
-import { FakeTime, modelRuns, turn } from '#testing';
+import { checkRaces, FakeTime, letAllCome, RACES_MS, turn } from '#testing';
 import { ADMIN } from '../auth/access.fixture.js';
 import { failed, MemoryAlertStore, type Sent, startAlerts, WEBHOOK } from './alerts.fixture.js';
 
 const AGENTS = ['a', 'b'] as const;
 type Agent = (typeof AGENTS)[number];
-const SEARCH_MS = 600_000;
 
 type RulePatch =
   | { agent_id: Agent | null }
@@ -273,14 +272,7 @@ class Race {
   }
 
   async #idle(): Promise<void> {
-    const { together } = this.acts;
-    await turn();
-    for (let nth = 0; this.scheduler.count() > 0; nth += 1) {
-      await this.scheduler.waitOne();
-      if (nth % (together[nth % together.length] ?? 1) !== 0 && this.scheduler.count() > 0) continue;
-      await turn();
-      await turn();
-    }
+    await letAllCome(this.scheduler, this.acts.together);
   }
 
   async #operate(by: OperatorPrincipal, act: OperatorAct): Promise<void> {
@@ -551,20 +543,7 @@ const acts: fc.Arbitrary<Acts> = fc.record({
 it(
   'at once, in any order: who was told that it began hears that it is over, once and in order, and the disk has what is in force',
   async () => {
-    await fc.assert(
-      fc.asyncProperty(acts, fc.scheduler(), async (all, scheduler) => {
-        const race = new Race(all, scheduler);
-        try {
-          await race.begin();
-          await race.run();
-          await race.check();
-        } catch (error) {
-          (error as Error).message += `\n${race.trail.join('\n')}`;
-          throw error;
-        }
-      }),
-      modelRuns(60),
-    );
+    await checkRaces(acts, (all, scheduler) => new Race(all, scheduler), 60);
   },
-  SEARCH_MS,
+  RACES_MS,
 );

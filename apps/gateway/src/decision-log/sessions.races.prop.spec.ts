@@ -26,7 +26,7 @@ import {
 import { initialControl } from '#domain/decision-log';
 import { tupleOf } from '#domain/entropy';
 import { EntropyTracker } from '#domain/entropy/writer';
-import { buildDecisionLog, buildSessionView, FakeClock, modelRuns, turn } from '#testing';
+import { buildDecisionLog, buildSessionView, checkRaces, FakeClock, letAllCome, RACES_MS } from '#testing';
 import type { ControlDesk } from '../hitl/control-desk.js';
 import { IngestEvents } from './ingest-events.js';
 import { SchemaInterceptor } from './schema-interceptor.js';
@@ -44,7 +44,6 @@ const KEYS = [
   sessionKey('one', 'v'),
   sessionKey('one', 'w'),
 ] as const;
-const SEARCH_MS = 600_000;
 
 type Step = { session: number; count: number };
 type Acts = {
@@ -271,14 +270,7 @@ class Race {
     for (const [nth, steps] of this.acts.senders.entries())
       void this.#actor(`sender ${nth}`, steps, (act) => this.#send(act));
     void this.#actor('other', this.acts.others, (act) => this.#other(act));
-    const { together } = this.acts;
-    await turn();
-    for (let nth = 0; this.scheduler.count() > 0; nth += 1) {
-      await this.scheduler.waitOne();
-      if (nth % (together[nth % together.length] ?? 1) !== 0 && this.scheduler.count() > 0) continue;
-      await turn();
-      await turn();
-    }
+    await letAllCome(this.scheduler, this.acts.together);
   }
 
   async #send({ session, count }: Step): Promise<void> {
@@ -381,20 +373,7 @@ const acts: fc.Arbitrary<Acts> = fc.record({
 it(
   'at once, in any order: each row is the fold of its steps, what is shown is in their order, and the disk has it',
   async () => {
-    await fc.assert(
-      fc.asyncProperty(acts, fc.scheduler(), async (all, scheduler) => {
-        const race = new Race(all, scheduler);
-        try {
-          await race.begin();
-          await race.run();
-          await race.check();
-        } catch (error) {
-          (error as Error).message += `\n${race.trail.join('\n')}`;
-          throw error;
-        }
-      }),
-      modelRuns(80),
-    );
+    await checkRaces(acts, (all, scheduler) => new Race(all, scheduler), 80);
   },
-  SEARCH_MS,
+  RACES_MS,
 );

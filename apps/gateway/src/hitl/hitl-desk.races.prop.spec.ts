@@ -19,7 +19,7 @@ import {
   sessionKey,
 } from '#contracts';
 import { Interrupt } from '#kernel';
-import { FakeTime, modelRuns, turn } from '#testing';
+import { checkRaces, FakeTime, letAllCome, RACES_MS, turn } from '#testing';
 import { HeldCalls } from '../llm-proxy/calls/held-calls.js';
 import { WaitingCalls } from '../llm-proxy/calls/waiting-calls.js';
 import { buildProxyCall } from '../llm-proxy/proxy-call.fixture.js';
@@ -31,7 +31,6 @@ import { DeskHarness, FakeStore, operator, TENANT } from './desk.fixture.js';
 const SESSIONS = ['s-1', 's-2'] as const;
 type Session = (typeof SESSIONS)[number];
 const keyOf = (session: Session): SessionKey => sessionKey(TENANT, session);
-const SEARCH_MS = 600_000;
 const PAUSE_TTL_MS = 60_000;
 const EVE = { tenant_id: TENANT, operator_id: 'eve', role: 'operator', gateway_id: 'there' } as const;
 
@@ -176,7 +175,7 @@ class Race {
     return this.harness.desk;
   }
 
-  async start(): Promise<void> {
+  async begin(): Promise<void> {
     this.store.isFree = true;
     this.harness = await DeskHarness.start(this.store, this.time, {
       ...CONTROL_BOUNDS,
@@ -249,15 +248,7 @@ class Race {
   }
 
   async idle(): Promise<void> {
-    await turn();
-    for (let nth = 0; this.scheduler.count() > 0; nth += 1) {
-      await this.scheduler.waitOne();
-      const { together } = this.acts;
-      if (nth % (together[nth % together.length] ?? 1) === 0 || this.scheduler.count() === 0) {
-        await turn();
-        await turn();
-      }
-    }
+    await letAllCome(this.scheduler, this.acts.together);
   }
 
   async #nobodyWaitsInVain(): Promise<void> {
@@ -647,20 +638,7 @@ const acts: fc.Arbitrary<Acts> = fc.record({
 it(
   'at once, in any order: a stop holds, nobody waits for ever, no word is lost, and the disk has what is in force',
   async () => {
-    await fc.assert(
-      fc.asyncProperty(acts, fc.scheduler(), async (all, scheduler) => {
-        const race = new Race(all, scheduler);
-        try {
-          await race.start();
-          await race.run();
-          await race.check();
-        } catch (error) {
-          (error as Error).message += `\n${race.trail.join('\n')}`;
-          throw error;
-        }
-      }),
-      modelRuns(100),
-    );
+    await checkRaces(acts, (all, scheduler) => new Race(all, scheduler), 100);
   },
-  SEARCH_MS,
+  RACES_MS,
 );

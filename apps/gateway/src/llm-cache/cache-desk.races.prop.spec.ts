@@ -18,7 +18,7 @@ import {
   type SemanticQuery,
 } from '#contracts';
 import { MemoryLlmCache } from '#domain/llm-cache';
-import { buildLlmAnswer, countingIds, FakeClock, modelRuns, turn } from '#testing';
+import { buildLlmAnswer, checkRaces, countingIds, FakeClock, letAllCome, RACES_MS } from '#testing';
 import { buildProxyCall } from '../llm-proxy/proxy-call.fixture.js';
 import type { ProxyCall, Verdict } from '../llm-proxy/proxy-call.js';
 import { CacheDesk, type CacheWish } from './cache-desk.js';
@@ -28,7 +28,6 @@ import { CacheKeeper } from './cache-keeper.js';
 import { CacheTally } from './cache-tally.js';
 import { SemanticMatches } from './semantic-matches.js';
 
-const SEARCH_MS = 600_000;
 const TENANTS = ['t', 'u'] as const;
 type Tenant = (typeof TENANTS)[number];
 const QUESTIONS = ['Where is order 12?', 'Where is my order 12?'] as const;
@@ -265,15 +264,7 @@ class Race {
   }
 
   async idle(): Promise<void> {
-    await turn();
-    for (let nth = 0; this.scheduler.count() > 0; nth += 1) {
-      await this.scheduler.waitOne();
-      const { together } = this.acts;
-      if (nth % (together[nth % together.length] ?? 1) === 0 || this.scheduler.count() === 0) {
-        await turn();
-        await turn();
-      }
-    }
+    await letAllCome(this.scheduler, this.acts.together);
   }
 
   async #operate(act: Acts['operators'][number][number]): Promise<void> {
@@ -464,19 +455,7 @@ const acts: fc.Arbitrary<Acts> = fc.record({
 it(
   "at once, in any order: what was thrown out is given to nobody, nor what is another tenant's, and nobody waits in vain",
   async () => {
-    await fc.assert(
-      fc.asyncProperty(acts, fc.scheduler(), async (all, scheduler) => {
-        const race = new Race(all, scheduler);
-        try {
-          await race.run();
-          race.check();
-        } catch (error) {
-          (error as Error).message += `\n${race.trail.join('\n')}`;
-          throw error;
-        }
-      }),
-      modelRuns(200),
-    );
+    await checkRaces(acts, (all, scheduler) => new Race(all, scheduler), 200);
   },
-  SEARCH_MS,
+  RACES_MS,
 );

@@ -14,7 +14,7 @@ import {
   ObservatoryError,
   type StoredDocument,
 } from '#contracts';
-import { buildIncident, countingIds, FakeTime, modelRuns, turn } from '#testing';
+import { buildIncident, checkRaces, countingIds, FakeTime, RACES_MS, turn } from '#testing';
 import { SettingsAudit } from '../../auth/settings-audit.js';
 import { FakeControlLog } from '../../shared-control/control-log.fixture.js';
 import { SharedControl } from '../../shared-control/shared-control.js';
@@ -22,7 +22,6 @@ import { AgentCommands } from './agent-commands.js';
 import { AgentDirectory } from './agent-directory.js';
 import { IncidentDesk } from './incident-desk.js';
 
-const SEARCH_MS = 600_000;
 const AGENT = 'crawler';
 const SCOPE = agentScope('default', AGENT);
 type Does = 'reactivate' | 'deactivate' | 'limit' | 'let in' | 'switch';
@@ -434,19 +433,7 @@ const acts: fc.Arbitrary<Acts> = fc.record({
 it(
   'at once, in any order: who was stopped since is not let in, one operator wins, and all gateways and their disks agree',
   async () => {
-    await fc.assert(
-      fc.asyncProperty(acts, fc.scheduler(), async (all, scheduler) => {
-        const race = new Race(all, scheduler);
-        try {
-          await race.run();
-          await race.check();
-        } catch (error) {
-          (error as Error).message += `\n${race.trail.join('\n')}`;
-          throw error;
-        }
-      }),
-      modelRuns(400),
-    );
+    await checkRaces(acts, (all, scheduler) => new Race(all, scheduler), 400);
   },
-  SEARCH_MS,
+  RACES_MS,
 );

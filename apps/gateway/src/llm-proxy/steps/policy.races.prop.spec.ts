@@ -23,7 +23,7 @@ import {
 import { readUnreadRequest } from '#domain/llm-dialects';
 import { limitWindows, MemoryRateLimiter, SessionCaps, toMicroUsd } from '#domain/policy';
 import { DAY_MS } from '#kernel';
-import { buildLlmAnswer, FakeClock, modelRuns, turn } from '#testing';
+import { buildLlmAnswer, checkRaces, FakeClock, letAllCome, RACES_MS, turn } from '#testing';
 import { ADMIN } from '../../auth/access.fixture.js';
 import { AgentActivity } from '../agents/agent-activity.js';
 import { AgentBudgets } from '../agents/agent-budgets.js';
@@ -36,7 +36,6 @@ import type { ProxyCall } from '../proxy-call.js';
 import { policyStep } from './policy.step.js';
 import { recordStep } from './record.step.js';
 
-const SEARCH_MS = 600_000;
 const TENANT = 'default';
 const AGENTS = ['a', 'b'] as const;
 type Agent = (typeof AGENTS)[number];
@@ -326,15 +325,7 @@ class Race {
   }
 
   async idle(): Promise<void> {
-    await turn();
-    for (let nth = 0; this.scheduler.count() > 0; nth += 1) {
-      await this.scheduler.waitOne();
-      const { together } = this.acts;
-      if (nth % (together[nth % together.length] ?? 1) === 0 || this.scheduler.count() === 0) {
-        await turn();
-        await turn();
-      }
-    }
+    await letAllCome(this.scheduler, this.acts.together);
   }
 
   async #fetch(nth: number): Promise<void> {
@@ -556,19 +547,7 @@ it.each([
 ] as const)(
   'counts what calls took, where the limiter %s',
   async (_, fates, clock) => {
-    await fc.assert(
-      fc.asyncProperty(actsWith(fates, clock), fc.scheduler(), async (all, scheduler) => {
-        const race = new Race(all, scheduler);
-        try {
-          await race.run();
-          await race.check();
-        } catch (error) {
-          (error as Error).message += `\n${race.trail.join('\n')}`;
-          throw error;
-        }
-      }),
-      modelRuns(500),
-    );
+    await checkRaces(actsWith(fates, clock), (all, scheduler) => new Race(all, scheduler), 500);
   },
-  SEARCH_MS,
+  RACES_MS,
 );
