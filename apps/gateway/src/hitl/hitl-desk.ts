@@ -318,12 +318,14 @@ export class HitlDesk implements ControlDesk {
    * after a restart all agents come at once, and who is not told would wait for ever.
    */
   #tellFromStore(key: SessionKey, push: ControlListener, detach: () => void): () => void {
+    // Not by `show`, before this is known.
+    const isUnshown = this.#registry.mayHaveLeft(key);
     let isListening = true;
     let cancelRetry = () => {};
     const look = (isFirst: boolean): void => {
       this.#registry.load(key).then(
         (entry) => {
-          this.#writer.publishControl(entry);
+          if (isUnshown) this.#writer.publishControl(entry);
           if (isListening && entry.row.directive_seq > 0) this.#delivery.push(key, push, pollAnswer(entry));
         },
         (error: unknown) => {
