@@ -31,8 +31,8 @@ const stored = (seq: number, changes: Partial<AlertNotice>, channel_id = 'chn'):
     text: '',
     at_ms: T0 + seq * 1_000,
     url: null,
-    detail: {},
     ...changes,
+    detail: { since_ms: T0, ...changes.detail },
   },
   channel_id,
   created_at_ms: T0 + seq * 1_000,
@@ -67,7 +67,13 @@ describe('what fires after a process that told more than it kept', () => {
 
   it('knows the sessions that people heard of before, and those that the notice names', () => {
     const [state] = firesAfter([fires], stored(2, { detail: { newest_session_ids: ['s2'] } })) ?? [];
-    expect(state).toMatchObject({ since_ms: T0 + 2_000, notice_count: 2, told_session_ids: ['s1', 's2'] });
+    expect(state).toMatchObject({ since_ms: T0, notice_count: 2, told_session_ids: ['s1', 's2'] });
+  });
+
+  it('fires anew where what it fired was over meanwhile, and nobody is told so', () => {
+    const detail = { since_ms: T0 + 1_500, newest_session_ids: ['s2'] };
+    const [state] = firesAfter([fires], stored(2, { detail })) ?? [];
+    expect(state).toMatchObject({ since_ms: T0 + 1_500, notice_count: 1, told_session_ids: ['s2'] });
   });
 
   it('knows of the budget that refused a call, and that people heard of it', () => {

@@ -73,14 +73,17 @@ const overAfter = (known: FiringState | undefined, { type }: AlertNotice): Firin
     : [{ ...known, since_ms: null, notice_count: 0, told_session_ids: [], refusals: [] }];
 
 /** Of the sessions that a notice counts it names the newest: if there were more, the others are news once more. */
-function stateAfter(known: FiringState | undefined, { agent_id, at_ms, detail }: AlertNotice): FiringState {
+function stateAfter(kept: FiringState | undefined, { agent_id, at_ms, detail }: AlertNotice): FiringState {
   // Kept in the very millisecond of the notice, and after it.
-  if (known?.last_notice_ms === at_ms) return known;
+  if (kept?.last_notice_ms === at_ms) return kept;
+  const since_ms = typeof detail.since_ms === 'number' ? detail.since_ms : at_ms;
+  // Since another moment: what was kept was over meanwhile, and no notice said so.
+  const known = kept?.since_ms === since_ms ? kept : undefined;
   const named = Array.isArray(detail.newest_session_ids) ? detail.newest_session_ids : [];
   const isRefused = detail.refused === true;
   return {
     agent_id: agent_id ?? ALL_AGENTS,
-    since_ms: typeof detail.since_ms === 'number' ? detail.since_ms : at_ms,
+    since_ms,
     notice_count: (known?.notice_count ?? 0) + 1,
     last_notice_ms: at_ms,
     told_session_ids: [
