@@ -623,11 +623,11 @@ describe('after a restart', () => {
     const first = await startAlerts();
     const { channel } = await first.area.channels.create(ADMIN, WEBHOOK);
     await first.area.rules.update(ADMIN, 'default_kill_switch', { channel_ids: [channel.channel_id] });
+    first.store.incidents.push({ tenant_id: 'default', incident: incident(first.time.nowMs()) });
     first.area.monitor.note(incidentOf(first.time));
     await settle();
     await first.time.pass(1_000);
     await settle();
-    first.store.incidents.push({ tenant_id: 'default', incident: incident(first.time.nowMs()) });
 
     const next = await startAlerts({ store: first.store, time: first.time });
     await next.time.pass(2_000);
@@ -730,11 +730,11 @@ describe('after a restart', () => {
       await area.channels.create(ADMIN, { ...WEBHOOK, name: 'Nights' }),
     ].map(({ channel }) => channel.channel_id) as [string, string];
     await area.rules.update(ADMIN, 'default_kill_switch', { channel_ids: [early] });
+    store.incidents.push({ tenant_id: 'default', incident: incident(time.nowMs()) });
     area.monitor.note(incidentOf(time));
     await settle();
     await time.pass(2_000);
     await settle();
-    store.incidents.push({ tenant_id: 'default', incident: incident(time.nowMs()) });
     return { area, store, time, late };
   }
 

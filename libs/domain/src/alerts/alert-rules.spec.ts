@@ -1397,6 +1397,18 @@ describe('the rules of a tenant', () => {
     expect(phases(rules.observe(reactivated(2 * MINUTE)))).toEqual(['recovered']);
   });
 
+  it('tell after a restart of what stopped an agent that was reactivated in the last moment before it', () => {
+    const before = watch(rule('kill_switch', { cooldown_s: 300, notify_recovery: false }));
+    before.rules.observe(incident(0));
+    const states = before.rules.states('default', 'rule-kill_switch');
+
+    const { rules } = watch(rule('kill_switch', { cooldown_s: 300, notify_recovery: false }));
+    rules.prime(incident(2_000));
+    rules.restore('default', 'rule-kill_switch', states);
+    expect(phases(rules.observe(incident(2_000)))).toEqual(['firing']);
+    expect(rules.firing('default', 'rule-kill_switch')).toMatchObject([{ notice_count: 1 }]);
+  });
+
   it('keep quiet over a restart for the rest of the cooldown of what was over before it', () => {
     const settings = rule('entropy_loop', { cooldown_s: 300 });
     const before = watch(settings);

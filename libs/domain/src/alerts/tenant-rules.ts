@@ -158,8 +158,14 @@ export class TenantRules {
   restore(ruleId: string, kept: readonly FiringState[]): void {
     const one = this.#rules.get(ruleId);
     const steadyMs = this.#parts.clock.steadyMs();
-    // It may have been changed in the last moment of that process: what it watches no more is kept no more.
-    const states = kept.filter(({ agent_id }) => one !== undefined && isAbout(one.settings, agent_id));
+    // In the last moment of that process the rule may have been changed: what it watches no more is kept no more. Or an operator
+    // reactivated the agent, and an incident stopped it again.
+    const states = kept.filter(
+      ({ agent_id, since_ms }) =>
+        one !== undefined &&
+        isAbout(one.settings, agent_id) &&
+        !(one.settings.type === 'kill_switch' && this.#isStoppedSince(agent_id, since_ms)),
+    );
     if (states.length < kept.length) this.#parts.onChanged(ruleId);
     one?.restore(states, steadyMs);
     for (const state of states) {
@@ -177,6 +183,11 @@ export class TenantRules {
     const due = this.#unwatched(rule, states, this.#rules.get(rule_id)?.settings, nowMs);
     if (due.length > 0) this.#parts.onChanged(rule_id);
     return due;
+  }
+
+  #isStoppedSince(agentId: string, sinceMs: number | null): boolean {
+    const incident = this.#agents.peek(agentId)?.incident ?? null;
+    return incident !== null && (sinceMs === null || incident.at_ms > sinceMs);
   }
 
   /** Of a session in a loop `prime` knows the agent that was seen last; it is the loop of each of which people heard in it. */
