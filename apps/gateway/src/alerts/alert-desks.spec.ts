@@ -769,6 +769,23 @@ describe('after a restart', () => {
     expect(next.sent).toEqual([]);
   });
 
+  it('a rule that was switched off without a word says none when the next process begins, whatever it would say by then', async () => {
+    const { area, store, time } = await startAlerts();
+    const { channel } = await area.channels.create(ADMIN, WEBHOOK);
+    const patch = { channel_ids: [channel.channel_id], notify_recovery: false };
+    await area.rules.update(ADMIN, 'default_kill_switch', patch);
+    area.monitor.note(incidentOf(time));
+    await settle();
+    await time.pass(1_000);
+    await settle();
+    await area.rules.update(ADMIN, 'default_kill_switch', { enabled: false });
+    await area.rules.update(ADMIN, 'default_kill_switch', { notify_recovery: true });
+
+    const next = await startAlerts({ store, time });
+    await time.pass(2_000);
+    expect(next.sent).toEqual([]);
+  });
+
   it('a loop that was told is not told again, though the last process died before it had kept that it was', async () => {
     const first = await startAlerts();
     const { channel } = await first.area.channels.create(ADMIN, WEBHOOK);

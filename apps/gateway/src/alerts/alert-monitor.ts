@@ -136,8 +136,10 @@ export class AlertMonitor {
     return this.#rules.firing(tenantId, ruleId);
   }
 
+  /** Kept at once: by the rule as it is after its next change, a start would say other things of what this one has ended. */
   rulesChanged(tenantId: string): void {
     this.#run(() => this.#rules.refresh(tenantId, this.#options.clock.nowMs()));
+    this.#saveChanged();
   }
 
   /** What it fired is closed, and nothing more need be kept of it. */
