@@ -4,7 +4,6 @@ import {
   alertChannelBodySchema,
   alertRuleBodySchema,
   type ControlView,
-  type Incident,
   type SessionView,
   type StoredDocument,
   sessionKey,
@@ -14,7 +13,15 @@ import { deferred } from '#kernel';
 import { buildSessionView, FakeTime } from '#testing';
 import { ADMIN } from '../auth/access.fixture.js';
 import type { AlertsArea } from './alerts.area.js';
-import { failed, incidentOf, MemoryAlertStore, settle, startAlerts, WEBHOOK } from './alerts.fixture.js';
+import {
+  failed,
+  incidentOf,
+  keepIncident,
+  MemoryAlertStore,
+  settle,
+  startAlerts,
+  WEBHOOK,
+} from './alerts.fixture.js';
 
 const OTHER = { ...ADMIN, tenant_id: 'other' };
 const OTHER_ADMIN = { ...ADMIN, operator_id: 'eve' };
@@ -609,21 +616,11 @@ describe('a channel', () => {
 });
 
 describe('after a restart', () => {
-  const incident = (atMs: number) =>
-    ({
-      incident_id: 'inc-1',
-      agent_id: 'crawler',
-      session_id: 's1',
-      at_ms: atMs,
-      threshold: 10,
-      breakdown: { score: 13 },
-    }) as Incident;
-
   it('what was firing goes on firing, nobody is told twice, and its end is said', async () => {
     const first = await startAlerts();
     const { channel } = await first.area.channels.create(ADMIN, WEBHOOK);
     await first.area.rules.update(ADMIN, 'default_kill_switch', { channel_ids: [channel.channel_id] });
-    first.store.incidents.push({ tenant_id: 'default', incident: incident(first.time.nowMs()) });
+    keepIncident(first.store, incidentOf(first.time));
     first.area.monitor.note(incidentOf(first.time));
     await settle();
     await first.time.pass(1_000);
@@ -730,7 +727,7 @@ describe('after a restart', () => {
       await area.channels.create(ADMIN, { ...WEBHOOK, name: 'Nights' }),
     ].map(({ channel }) => channel.channel_id) as [string, string];
     await area.rules.update(ADMIN, 'default_kill_switch', { channel_ids: [early] });
-    store.incidents.push({ tenant_id: 'default', incident: incident(time.nowMs()) });
+    keepIncident(store, incidentOf(time));
     area.monitor.note(incidentOf(time));
     await settle();
     await time.pass(2_000);
@@ -979,9 +976,7 @@ describe('after a restart', () => {
     const patch = { channel_ids: [channel.channel_id], cooldown_s: 0, repeat_s: 300 };
     await first.area.rules.update(ADMIN, 'default_kill_switch', patch);
     const stopped = incidentOf(time);
-    const at_ms = stopped.at_ms;
-    const incident = { ...stopped, at_ms, breakdown: { score: 13 } } as unknown as Incident;
-    store.incidents.push({ tenant_id: 'default', incident });
+    keepIncident(store, stopped);
     first.area.monitor.note(stopped);
     await time.pass(302_000);
     expect(first.sent).toHaveLength(2);
@@ -998,9 +993,8 @@ describe('after a restart', () => {
   it('an incident that was stored and never told is told; an old one is not', async () => {
     const store = new MemoryAlertStore();
     const { time } = await startAlerts({ store });
-    store.incidents.push({ tenant_id: 'default', incident: incident(time.nowMs() - 60_000) });
-    const old = { ...incident(time.nowMs() - 3_600_000), agent_id: 'older' };
-    store.incidents.push({ tenant_id: 'default', incident: old });
+    keepIncident(store, { ...incidentOf(time), at_ms: time.nowMs() - 60_000 });
+    keepIncident(store, { ...incidentOf(time, 'older'), at_ms: time.nowMs() - 3_600_000 });
     const { area } = await startAlerts({ store, time });
     expect(area.rules.list('default')[0]?.firing.map(({ agent_id }) => agent_id)).toEqual(['crawler']);
   });

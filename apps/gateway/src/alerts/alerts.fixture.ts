@@ -189,7 +189,9 @@ export async function settle(): Promise<void> {
   for (let n = 0; n < 10; n += 1) await turn();
 }
 
-export const incidentOf = (time: FakeTime, agent_id = 'crawler'): AlertEvent => ({
+type IncidentEvent = AlertEvent & { kind: 'incident' };
+
+export const incidentOf = (time: FakeTime, agent_id = 'crawler'): IncidentEvent => ({
   kind: 'incident',
   tenant_id: 'default',
   agent_id,
@@ -199,3 +201,9 @@ export const incidentOf = (time: FakeTime, agent_id = 'crawler'): AlertEvent => 
   score: 13,
   threshold: 10,
 });
+
+/** It is in the store: the next start knows that the agent is still stopped. */
+export function keepIncident(store: MemoryAlertStore, { tenant_id, kind: _, ...event }: IncidentEvent): void {
+  const incident = { ...event, breakdown: { score: event.score } } as unknown as Incident;
+  store.incidents.push({ tenant_id, incident });
+}

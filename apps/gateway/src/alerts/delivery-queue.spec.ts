@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { Incident } from '#contracts';
 import {
   CIRCUIT_FAILURES_MAX,
   CIRCUIT_OPEN_MS,
@@ -10,7 +9,7 @@ import {
 import { deferred } from '#kernel';
 import { FakeTime, verifySignature } from '#testing';
 import { ADMIN } from '../auth/access.fixture.js';
-import { failed, fakeBox, incidentOf, settle, startAlerts, WEBHOOK } from './alerts.fixture.js';
+import { failed, fakeBox, incidentOf, keepIncident, settle, startAlerts, WEBHOOK } from './alerts.fixture.js';
 import { PENDING_PER_CHANNEL_MAX, REFUSED_PER_CHANNEL_MAX } from './delivery-queue.js';
 import { RUNNING_PER_TENANT_MAX } from './lane-rota.js';
 
@@ -48,13 +47,6 @@ async function answeredWith(outcome: SendOutcome) {
   await settle();
   const [id = ''] = alerts.store.rows.keys();
   return { ...alerts, id };
-}
-
-/** What `fire` tells of is in the store: the next start knows that the agent is still stopped. */
-function keepIncident({ store }: Pick<Alerts, 'store'>, at_ms: number): void {
-  const incident = { incident_id: 'inc-1', agent_id: 'crawler', session_id: 's1', threshold: 10 };
-  const stored = { ...incident, at_ms, breakdown: { score: 13 } } as Incident;
-  store.incidents.push({ tenant_id: 'default', incident: stored });
 }
 
 describe('a delivery', () => {
@@ -197,6 +189,7 @@ describe('a delivery', () => {
   it('left pending by a process that died is carried on by the next', async () => {
     const first = await withChannel();
     first.script.answer = () => new Promise(() => {});
+    keepIncident(first.store, incidentOf(first.time));
     fire(first);
     await settle();
     expect(first.states()).toEqual(['pending']);
@@ -213,7 +206,7 @@ describe('a delivery', () => {
     const first = await withChannel(await startAlerts({ time: ahead }));
     first.script.answer = async () => failed();
     fire(first);
-    keepIncident(first, ahead.nowMs());
+    keepIncident(first.store, incidentOf(ahead));
     await settle();
     await first.area.stop();
     expect(first.sent).toHaveLength(1);
@@ -400,7 +393,7 @@ describe('a delivery', () => {
     await alerts.time.pass(1_000);
     await settle();
     alerts.store.isFull = false;
-    keepIncident(alerts, alerts.time.nowMs() - 1_000);
+    keepIncident(alerts.store, { ...incidentOf(alerts.time), at_ms: alerts.time.nowMs() - 1_000 });
     const next = await startAlerts({ store: alerts.store, time: alerts.time });
     await settle();
     expect(next.states()).toEqual(['delivered']);
@@ -411,7 +404,7 @@ describe('a delivery', () => {
     const alerts = await withChannel();
     alerts.script.answer = async () => failed();
     fire(alerts);
-    keepIncident(alerts, alerts.time.nowMs());
+    keepIncident(alerts.store, incidentOf(alerts.time));
     await settle();
     const next = await startAlerts({ store: alerts.store, time: alerts.time, box: fakeBox('another') });
     await next.time.pass(1_000);

@@ -1,10 +1,10 @@
 /** Somebody sets the wall clock while alerts fire: nobody is flooded, and nobody waits for the time that was. */
 import { describe, expect, it } from 'vitest';
-import { alertRuleBodySchema, type Incident } from '#contracts';
+import { alertRuleBodySchema } from '#contracts';
 import type { SendOutcome } from '#domain/alerts';
 import type { FakeTime } from '#testing';
 import { ADMIN } from '../auth/access.fixture.js';
-import { failed, incidentOf, settle, startAlerts, WEBHOOK } from './alerts.fixture.js';
+import { failed, incidentOf, keepIncident, settle, startAlerts, WEBHOOK } from './alerts.fixture.js';
 
 const HOUR_MS = 3_600_000;
 const REPEAT_S = 600;
@@ -46,8 +46,7 @@ it.each([
 
     await area.rules.update(ADMIN, 'default_kill_switch', { cooldown_s: 0, repeat_s: 120 });
     const event = incidentOf(time);
-    const incident = { ...event, breakdown: { score: 13 } } as unknown as Incident;
-    store.incidents.push({ tenant_id: 'default', incident });
+    keepIncident(store, event);
     area.monitor.note(event);
     await settle();
     await time.pass(lastedS * 1_000);
@@ -136,6 +135,7 @@ it.each([
   async (_, state, beyondMs) => {
     const { area, store, time, script, states } = await withRule();
     script.answer = async () => failed();
+    keepIncident(store, incidentOf(time));
     area.monitor.note(incidentOf(time));
     await settle();
     await area.stop();

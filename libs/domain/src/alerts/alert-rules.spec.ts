@@ -1409,6 +1409,18 @@ describe('the rules of a tenant', () => {
     expect(rules.firing('default', 'rule-kill_switch')).toMatchObject([{ notice_count: 1 }]);
   });
 
+  it('cool nothing after a restart of an agent that was reactivated in the last moment before it', () => {
+    const settings = rule('kill_switch', { cooldown_s: 300 });
+    const before = watch(settings);
+    before.rules.observe(incident(0));
+    const states = before.rules.states('default', 'rule-kill_switch');
+
+    const { rules } = watch(settings);
+    rules.restore('default', 'rule-kill_switch', states);
+    expect(phases(rules.untold(T0 + 2_000))).toEqual(['recovered']);
+    expect(phases(rules.observe(incident(2_001)))).toEqual(['firing']);
+  });
+
   it('keep quiet over a restart for the rest of the cooldown of what was over before it', () => {
     const settings = rule('entropy_loop', { cooldown_s: 300 });
     const before = watch(settings);

@@ -61,7 +61,10 @@ export class AlertRules {
     return this.#tenant(tenantId).noteTerminated(sessionIds, atMs);
   }
 
-  /** After `prime` and `restore`: the loops and waits that go on, and that the last process ended before it told anybody of. */
+  /**
+   * After `prime` and `restore`: the loops and waits that go on, and the stops that are over, and that the last process ended before
+   * it told anybody of.
+   */
   untold(nowMs: number): DueNotice[] {
     return [...this.#tenants.values()].flatMap((tenant) => tenant.untold(nowMs));
   }

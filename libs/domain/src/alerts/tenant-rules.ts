@@ -131,8 +131,16 @@ export class TenantRules {
   }
 
   untold(nowMs: number): DueNotice[] {
-    const rules = [...this.#rules.values()].filter(({ settings }) => TOLD_ON_START.has(settings.type));
-    return this.#evaluateKnown(rules, nowMs);
+    const rules = [...this.#rules.values()];
+    const isStopped = (agentId: string) => (this.#agents.peek(agentId)?.incident ?? null) !== null;
+    // Whom an operator reactivated in the last moment of that process: nothing may stop it again before that is known.
+    const reactivated = rules.flatMap((one) => {
+      if (one.settings.type !== 'kill_switch') return [];
+      const agentIds = one.agentIds().filter((agentId) => !isStopped(agentId));
+      return this.#evaluateAll(one, agentIds, nowMs);
+    });
+    const toldOnStart = rules.filter(({ settings }) => TOLD_ON_START.has(settings.type));
+    return [...reactivated, ...this.#evaluateKnown(toldOnStart, nowMs)];
   }
 
   refresh(nowMs: number): DueNotice[] {
@@ -218,8 +226,6 @@ export class TenantRules {
       }
       this.#evaluate(one, subjectId, facts, event.at_ms, due);
       if (type === 'budget' && isNews) this.#parts.onChanged(rule_id);
-      // An operator looked and decided: what stops the agent after that is news, whatever the cooldown.
-      if (event.kind === 'reactivated') one.forget(event.agent_id);
     }
   }
 
@@ -273,6 +279,8 @@ export class TenantRules {
       });
     }
     if (!isOn) subject.sessionId = null;
+    // An operator looked and decided: what stops the agent after that is news, whatever the cooldown.
+    if (!isOn && rule.type === 'kill_switch') one.forget(agentId);
   }
 
   /**
@@ -306,10 +314,13 @@ export class TenantRules {
 
   /** Every agent that the rules are about. */
   #evaluateKnown(rules: readonly WatchedRule[], nowMs: number): DueNotice[] {
+    return rules.flatMap((one) => this.#evaluateAll(one, this.#known(one), nowMs));
+  }
+
+  #evaluateAll(one: WatchedRule, agentIds: readonly string[], nowMs: number): DueNotice[] {
     const due: DueNotice[] = [];
-    for (const one of rules)
-      for (const agentId of this.#known(one))
-        this.#evaluate(one, agentId, this.#agents.peek(agentId) ?? new AgentFacts(), nowMs, due);
+    for (const agentId of agentIds)
+      this.#evaluate(one, agentId, this.#agents.peek(agentId) ?? new AgentFacts(), nowMs, due);
     return due;
   }
 
