@@ -1403,9 +1403,10 @@ describe('the rules of a tenant', () => {
     const states = before.rules.states('default', 'rule-kill_switch');
 
     const { rules } = watch(rule('kill_switch', { cooldown_s: 300, notify_recovery: false }));
-    rules.prime(incident(2_000));
+    const another = { ...incident(2_000), incident_id: 'inc-2' } as AlertEvent;
+    rules.prime(another);
     rules.restore('default', 'rule-kill_switch', states);
-    expect(phases(rules.observe(incident(2_000)))).toEqual(['firing']);
+    expect(phases(rules.observe(another))).toEqual(['firing']);
     expect(rules.firing('default', 'rule-kill_switch')).toMatchObject([{ notice_count: 1 }]);
   });
 

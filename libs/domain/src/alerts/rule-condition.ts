@@ -29,7 +29,10 @@ export interface Condition {
   holds: boolean | 'unknown';
   session_id: string | null;
   detail: NoticeDetail;
-  /** Of each of them people hear, also while the rule fires for another one; absent: it speaks of the agent. Of `budget` the refusal. */
+  /**
+   * Of each of them people hear, also while the rule fires for another one; absent: it speaks of the agent. Of `budget` the refusal,
+   * of `kill_switch` the incident.
+   */
   sessions?: { told: readonly string[]; untold: readonly string[] };
 }
 
@@ -65,7 +68,9 @@ export function readCondition(input: ConditionInput): Condition {
       const { incident } = facts;
       if (incident === null) return { holds: false, session_id: null, detail: {} };
       const { incident_id, score, threshold, session_id } = incident;
-      return { holds: true, session_id, detail: { incident_id, score, threshold } };
+      // No news by itself: it is kept with what fires, which is known by it from what fired for an earlier one.
+      const sessions = { told: [incident_id], untold: [] };
+      return { holds: true, session_id, detail: { incident_id, score, threshold }, sessions };
     }
     case 'entropy_loop':
       return entropyLoop(input);

@@ -169,10 +169,10 @@ export class TenantRules {
     // In the last moment of that process the rule may have been changed: what it watches no more is kept no more. Or an operator
     // reactivated the agent, and an incident stopped it again.
     const states = kept.filter(
-      ({ agent_id, since_ms }) =>
+      (state) =>
         one !== undefined &&
-        isAbout(one.settings, agent_id) &&
-        !(one.settings.type === 'kill_switch' && this.#isStoppedSince(agent_id, since_ms)),
+        isAbout(one.settings, state.agent_id) &&
+        !(one.settings.type === 'kill_switch' && this.#isStoppedAgain(state)),
     );
     if (states.length < kept.length) this.#parts.onChanged(ruleId);
     one?.restore(states, steadyMs);
@@ -193,9 +193,9 @@ export class TenantRules {
     return due;
   }
 
-  #isStoppedSince(agentId: string, sinceMs: number | null): boolean {
-    const incident = this.#agents.peek(agentId)?.incident ?? null;
-    return incident !== null && (sinceMs === null || incident.at_ms > sinceMs);
+  #isStoppedAgain({ agent_id, told_session_ids }: FiringState): boolean {
+    const incidentId = this.#agents.peek(agent_id)?.incident?.incident_id;
+    return incidentId !== undefined && told_session_ids.some((id) => id !== incidentId);
   }
 
   /** Of a session in a loop `prime` knows the agent that was seen last; it is the loop of each of which people heard in it. */

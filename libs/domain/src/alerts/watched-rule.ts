@@ -15,7 +15,7 @@ export interface Subject {
   tally: CallTally | null;
   /** Of the latest reading that held: a recovery names the session it was about. */
   sessionId: string | null;
-  /** Looping sessions, or the refusal of a budget, of which people heard. */
+  /** Looping sessions, or the refusal of a budget, of which people heard; of a kill switch the incident, heard of or not. */
   toldSessionIds: ReadonlySet<string>;
 }
 
@@ -26,7 +26,7 @@ export interface FiringState {
   since_ms: number | null;
   notice_count: number;
   last_notice_ms: number | null;
-  /** Sessions, or the refusal of a budget, of which people heard; some may be over. */
+  /** As `toldSessionIds`; some may be over. */
   told_session_ids: string[];
   /** `budget` only: those that have refused a call. */
   refusals: readonly BudgetUse[];
