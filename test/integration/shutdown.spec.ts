@@ -121,56 +121,64 @@ test('the signal by which Node opens its debugger, to whoever is on this machine
   expect(await gateway.stop()).toBe(0);
 });
 
-test('a stream that goes on past the deadline is broken off, recorded and charged with what went by', {
-  timeout: 60_000,
-}, async () => {
-  const upstream = await new ScriptedUpstream().listen();
-  const dataDir = temporaryFolder();
-  const env = {
-    OBSERVATORY_UPSTREAM_OPENAI_URL: `${upstream.origin}/v1`,
-    OBSERVATORY_UPSTREAM_OPENAI_KEY: 'sk-scripted',
-  };
-  const chunk = { object: 'chat.completion.chunk', choices: [{ index: 0, delta: { content: 'word ' } }] };
-  const words = Array.from({ length: 1_000 }, () => `data: ${JSON.stringify(chunk)}\n\n`);
-  upstream.script((_call, response) => respondEvents(response, words, { pauseMs: 100 }));
-  const gateway = await startGateway({ dataDir, env });
-  await gateway.operator('PATCH', '/v1/agents/writer/policy', { budget_day_usd: 5 });
-  const response = await fetch(`${gateway.url}/agents/writer/proxy/openai/v1/chat/completions`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${AGENT_KEY}`, 'content-type': 'application/json' },
-    body: JSON.stringify({
-      model: 'gpt-4o',
-      stream: true,
-      max_tokens: 16_000,
-      messages: [{ role: 'user', content: 'Write' }],
-    }),
-  });
-  expect(response.status).toBe(200);
-  let seen = '';
-  const read = (async () => {
-    for await (const bytes of response.body as ReadableStream<Uint8Array>)
-      seen += Buffer.from(bytes).toString();
-  })();
-  read.catch(() => {});
-  expect(await gateway.stop()).toBe(0);
-  await expect(read).rejects.toThrow();
-  await upstream.calls[0]?.aborted;
-  expect(gateway.output()).not.toContain('drain step did not finish');
-  const later = await startGateway({ dataDir, env });
-  const { items } = (await later.operator('GET', '/v1/calls?agent_id=writer')).body;
-  expect(items).toMatchObject([
-    { decision: 'aborted', detail: 'The gateway shut down before the answer was complete.' },
-  ]);
-  // The agent has no part in it: what it might have used up to its `max_tokens` would be 0.16.
-  const wordCount = seen.split('word').length - 1;
-  const { output_usd } = (await later.operator('GET', '/v1/prices')).body.models.find(
-    ({ model }: { model: string }) => model === 'gpt-4o',
-  );
-  const outputUsd = ((wordCount * 'word '.length) / 4) * (output_usd / 1e6);
-  expect(items[0].cost_usd).toBeGreaterThan(outputUsd * 0.9);
-  expect(items[0].cost_usd).toBeLessThan(outputUsd + 0.001);
-  const { spend } = (await later.operator('GET', '/v1/agents/writer')).body;
-  expect(spend.day.spent_usd).toBeCloseTo(items[0].cost_usd, 6);
-  await later.stop();
-  await upstream.close();
-});
+test.each([
+  ['', 10_000],
+  [', also where all has to end sooner than a call may otherwise take', 4_000],
+])(
+  'a stream that goes on past the deadline is broken off, recorded and charged with what went by%s',
+  {
+    timeout: 60_000,
+  },
+  async (_, drainTimeoutMs) => {
+    const upstream = await new ScriptedUpstream().listen();
+    const dataDir = temporaryFolder();
+    const env = {
+      DRAIN_TIMEOUT_MS: String(drainTimeoutMs),
+      OBSERVATORY_UPSTREAM_OPENAI_URL: `${upstream.origin}/v1`,
+      OBSERVATORY_UPSTREAM_OPENAI_KEY: 'sk-scripted',
+    };
+    const chunk = { object: 'chat.completion.chunk', choices: [{ index: 0, delta: { content: 'word ' } }] };
+    const words = Array.from({ length: 1_000 }, () => `data: ${JSON.stringify(chunk)}\n\n`);
+    upstream.script((_call, response) => respondEvents(response, words, { pauseMs: 100 }));
+    const gateway = await startGateway({ dataDir, env });
+    await gateway.operator('PATCH', '/v1/agents/writer/policy', { budget_day_usd: 5 });
+    const response = await fetch(`${gateway.url}/agents/writer/proxy/openai/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${AGENT_KEY}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        model: 'gpt-4o',
+        stream: true,
+        max_tokens: 16_000,
+        messages: [{ role: 'user', content: 'Write' }],
+      }),
+    });
+    expect(response.status).toBe(200);
+    let seen = '';
+    const read = (async () => {
+      for await (const bytes of response.body as ReadableStream<Uint8Array>)
+        seen += Buffer.from(bytes).toString();
+    })();
+    read.catch(() => {});
+    expect(await gateway.stop()).toBe(0);
+    await expect(read).rejects.toThrow();
+    await upstream.calls[0]?.aborted;
+    expect(gateway.output()).not.toContain('drain step did not finish');
+    const later = await startGateway({ dataDir, env });
+    const { items } = (await later.operator('GET', '/v1/calls?agent_id=writer')).body;
+    expect(items).toMatchObject([
+      { decision: 'aborted', detail: 'The gateway shut down before the answer was complete.' },
+    ]);
+    // The agent has no part in it: what it might have used up to its `max_tokens` would be 0.16.
+    const wordCount = seen.split('word').length - 1;
+    const { output_usd } = (await later.operator('GET', '/v1/prices')).body.models.find(
+      ({ model }: { model: string }) => model === 'gpt-4o',
+    );
+    const outputUsd = ((wordCount * 'word '.length) / 4) * (output_usd / 1e6);
+    expect(items[0].cost_usd).toBeGreaterThan(outputUsd * 0.9);
+    expect(items[0].cost_usd).toBeLessThan(outputUsd + 0.001);
+    const { spend } = (await later.operator('GET', '/v1/agents/writer')).body;
+    expect(spend.day.spent_usd).toBeCloseTo(items[0].cost_usd, 6);
+    await later.stop();
+    await upstream.close();
+  },
+);

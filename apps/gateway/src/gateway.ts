@@ -51,8 +51,8 @@ import { METRICS, RUNTIME_CONFIG, SPANS, STORE } from './tokens.js';
 
 /** Headers and first byte of a request; bodies have a limit of their own. */
 const REQUEST_TIMEOUT_MS = 60_000;
-/** Calls under way get this long to end; held ones are told at once. */
-const PROXY_DRAIN_MS = 5_000;
+/** Calls under way get this long to end, and no more than half of what the whole takes; held ones are told at once. */
+const PROXY_DRAIN_MS_MAX = 5_000;
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 /** Connections that the system keeps until they are looked at; it may allow less. Node's 511 are few for a fleet that comes back at once. */
 const BACKLOG_MAX = 8_192;
@@ -110,7 +110,7 @@ export async function startGateway(settings: StartSettings, logger: Logger): Pro
     });
     app.get(Descriptors).watch(app.getHttpServer());
     parts.semanticLoop.startSidecar();
-    planDrain(app, drain, parts);
+    planDrain(app, drain, parts, config.drainTimeoutMs);
   } catch (error) {
     await store.close();
     throw error;
@@ -286,9 +286,10 @@ async function assemble(
 }
 
 /** In this order: nothing new comes in, what waits is told, what was taken is saved. */
-function planDrain(app: NestFastifyApplication, drain: Drain, parts: Parts): void {
+function planDrain(app: NestFastifyApplication, drain: Drain, parts: Parts, timeoutMs: number): void {
   drain.onDrain('control polls', () => parts.desk.drain());
-  drain.onDrain('proxied calls', () => parts.proxyRoute.drain(PROXY_DRAIN_MS));
+  // Those that do not end by then are broken off by us: were the deadline first, it would look as if their upstreams had failed.
+  drain.onDrain('proxied calls', () => parts.proxyRoute.drain(Math.min(PROXY_DRAIN_MS_MAX, timeoutMs / 2)));
   drain.onDrain('live feeds', () => parts.hub.stop());
   drain.onDrain('sockets', () => parts.sockets.close());
   drain.onDrain('requests', () => {
