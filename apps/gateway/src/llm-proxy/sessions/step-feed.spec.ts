@@ -225,6 +225,15 @@ describe('steps made of calls', () => {
     expect(made.map(({ state_delta }) => state_delta?.cumulative_session_cost)).toEqual([0.01, 0.04, 0.01]);
   });
 
+  test('say no more than the session cost where something is taken back while they wait', () => {
+    call({ content: 'Read on', costMicroUsd: 30_000 });
+    call({ content: 'Look it up', costMicroUsd: 10_000 }, 'look');
+    call({ content: 'Look it up', costMicroUsd: -20_000, isRetry: true });
+    call({ content: 'Sum up', costMicroUsd: 1_000 });
+    feed.flush();
+    expect(made.map(({ state_delta }) => state_delta?.cumulative_session_cost)).toEqual([0.03, 0.02, 0.021]);
+  });
+
   test('are not waited for where a call makes none: what it took is told by itself', () => {
     call({ content: 'Read on', costMicroUsd: 10_000 });
     call({ content: 'Read on', costMicroUsd: 20_000, isRetry: true });

@@ -135,6 +135,7 @@ export class StepFeed {
     const conversation = known ?? this.#fresh(sessionKey);
     // Whoever fetches an answer of the background may be told that it took less.
     conversation.costMicroUsd = Math.max(0, conversation.costMicroUsd + costMicroUsd);
+    if (costMicroUsd < 0 && conversation.open !== null) takeBack(conversation.open.log, -costMicroUsd);
     if (known === undefined) this.#conversations.set(tenantId, sessionKey, conversation);
   }
 
@@ -247,6 +248,13 @@ export class StepFeed {
     if (logs === undefined) this.#ready.set(tenantId, [log]);
     else logs.push(log);
   }
+}
+
+/** From the sum that a waiting step says: rows take the largest for the latest. */
+function takeBack({ state_delta }: DecisionLog, microUsd: number): void {
+  const saidUsd = state_delta?.cumulative_session_cost;
+  if (state_delta && typeof saidUsd === 'number')
+    state_delta.cumulative_session_cost = Math.max(0, Math.round(saidUsd * 1e6) - microUsd) / 1e6;
 }
 
 /**
