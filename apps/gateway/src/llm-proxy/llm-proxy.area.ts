@@ -233,7 +233,7 @@ export class LlmProxyArea {
       deliver: (tenantId, logs) => this.#steps.deliver(tenantId, logs),
       onWaiting: (key, log) => void this.#sessions?.introduceWaiting(key, log),
       onStepless: (uses) => this.#steps.noteStepless(uses),
-      costOf: (key) => this.#sessions?.peek(key)?.cost_usd ?? 0,
+      rowOf: (key) => this.#sessions?.peek(key),
       onSkipped: () => events.stepSkipped(),
     });
     const { forwardProxy } = parts;

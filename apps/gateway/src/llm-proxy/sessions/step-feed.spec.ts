@@ -6,6 +6,7 @@ import {
   PROXY_SOURCE,
   type StoredStep,
   sessionKey,
+  type Usage,
 } from '#contracts';
 import { dialectFor } from '#domain/llm-dialects';
 import { HOUR_MS } from '#kernel';
@@ -20,18 +21,18 @@ let feed: StepFeed;
 let stepless: SteplessUse[];
 let waiting: DecisionLog[];
 let skippedCount: number;
-let shownCostUsd: number;
+let shownRow: { cost_usd: number; step_count: number } | undefined;
 beforeEach(() => {
   clock = new FakeClock();
   made = [];
   stepless = [];
   waiting = [];
   skippedCount = 0;
-  shownCostUsd = 0;
+  shownRow = undefined;
   feed = new StepFeed({
     clock,
     deliver: (_tenantId, logs) => made.push(...logs),
-    costOf: (key) => (key === sessionKey('default', 's') ? shownCostUsd : 0),
+    rowOf: (key) => (key === sessionKey('default', 's') ? shownRow : undefined),
     onWaiting: (_key, log) => waiting.push(log),
     onStepless: (uses) => stepless.push(...uses),
     onSkipped: () => (skippedCount += 1),
@@ -43,6 +44,14 @@ interface Who {
   session?: string;
   tenant?: string;
 }
+
+const usageOf = (input_tokens: number): Usage => ({
+  input_tokens,
+  cached_input_tokens: 0,
+  cache_write_tokens: 0,
+  output_tokens: 0,
+  reasoning_tokens: 0,
+});
 
 let serial = 0;
 /** An answered call goes by. */
@@ -182,10 +191,10 @@ describe('steps made of calls', () => {
   });
 
   test('go on from what the session had cost before a start, or a quiet hour ago', () => {
-    shownCostUsd = 0.030075;
+    shownRow = { cost_usd: 0.030075, step_count: 1 };
     call({ costMicroUsd: 10_025 });
     clock.advance(HOUR_MS + 1);
-    shownCostUsd = 0.0401;
+    shownRow = { cost_usd: 0.0401, step_count: 1 };
     call({ costMicroUsd: 10_025 });
     call({ session: 'another', costMicroUsd: 10_025 });
     feed.flush();
@@ -251,6 +260,41 @@ describe('steps made of calls', () => {
     call({ content: 'Read on', costMicroUsd: 20_000, isRetry: true });
     feed.flush();
     expect(stepless).toHaveLength(3);
+  });
+
+  test('are followed by what calls took before the first, for until then there is no row to say it', () => {
+    const early = (costMicroUsd: number | null, input_tokens: number) => {
+      const one = buildProxyCall({
+        id: `call-${serial++}`,
+        sessionId: 's',
+        path: '/embeddings',
+        dialect: null,
+      });
+      Object.assign(one, {
+        isAnswered: true,
+        costMicroUsd,
+        answer: buildLlmAnswer({ usage: usageOf(input_tokens) }),
+      });
+      feed.noteCost(one);
+      expect(feed.noteAnswer(one)).toBe(false);
+      feed.noteStepless(one);
+      feed.flush();
+    };
+    early(3_000, 40);
+    early(null, 2);
+    expect(stepless).toEqual([]);
+    call({ costMicroUsd: 1_000 }, 'look');
+    feed.flush();
+    expect(stepless).toEqual([]);
+    call({ costMicroUsd: 1_000 });
+    feed.flush();
+    const key = sessionKey('default', 's');
+    expect(stepless).toEqual([
+      { key, costUsd: 0, sessionCostUsd: 0.004, tokens: 42 },
+      { key, costUsd: null, sessionCostUsd: 0.004, tokens: 0 },
+    ]);
+    early(0, 8);
+    expect(stepless.splice(2)).toEqual([{ key, costUsd: 0, sessionCostUsd: 0.005, tokens: 8 }]);
   });
 
   test('are made neither under the name of an agent that reports itself nor in a session it reports', () => {

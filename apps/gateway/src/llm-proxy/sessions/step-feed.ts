@@ -15,6 +15,7 @@ import {
   type LlmToolResult,
   PROXY_SOURCE,
   type SessionKey,
+  type SessionView,
   type StoredStep,
   tokensOf,
 } from '#contracts';
@@ -44,6 +45,10 @@ interface Conversation extends SoFar {
   /** Length and checksum of the latest request that made a step: an SDK tries again with the same body. Null: none has. */
   toldBytes: number | null;
   toldChecksum: number;
+  /** A step of it has left. */
+  isTold: boolean;
+  /** What its calls took before its row has a first step, beyond their cost: known costs are in the sum. */
+  untold: { tokens: number; isUnknown: boolean } | null;
   /** Waits for the results of its tool calls. */
   open: { tenantId: string; log: DecisionLog; sinceMs: number } | null;
 }
@@ -62,8 +67,8 @@ export interface StepFeedParts {
   onWaiting: (key: SessionKey, log: DecisionLog) => void;
   /** After the steps that were delivered before. Must not throw. */
   onStepless: (uses: SteplessUse[]) => void;
-  /** What a session has cost by its row, in USD: 0 where it has none in memory. */
-  costOf: (key: SessionKey) => number;
+  /** Of a session; undefined where it has none in memory. */
+  rowOf: (key: SessionKey) => Pick<SessionView, 'cost_usd' | 'step_count'> | undefined;
   onSkipped: () => void;
 }
 
@@ -163,23 +168,34 @@ export class StepFeed {
       conversation.open = { tenantId, log, sinceMs: this.#parts.clock.steadyMs() };
       this.#open.set(sessionKey, conversation);
       this.#parts.onWaiting(sessionKey, log);
-    } else this.#push(tenantId, log);
+    } else this.#push(sessionKey, conversation, tenantId, log);
     return true;
   }
 
-  /** A call that makes no step has ended: its session may have no further step to say what it took. After `noteCost`. */
+  /**
+   * A call that makes no step has ended: its session may have no further step to say what it took. Where it has had none so far,
+   * and so no row to say it, it is said behind the first. After `noteCost`.
+   */
   noteStepless({ sessionKey, tenantId, scope, decision, costMicroUsd, answer }: ProxyCall): void {
     if (sessionKey === null || this.#isReported(tenantId, sessionKey, scope)) return;
     const tokens = answer?.usage ? tokensOf(answer.usage) : 0;
     const isUnknown = isCostUnknown({ decision, cost_usd: costMicroUsd, usage: answer?.usage ?? null });
     if (!costMicroUsd && tokens === 0 && !isUnknown) return;
     const known = this.#conversations.peek(tenantId, sessionKey);
-    this.#stepless.push({
-      key: sessionKey,
-      costUsd: isUnknown ? null : (costMicroUsd ?? 0) / 1e6,
-      sessionCostUsd: (known?.costMicroUsd ?? 0) / 1e6,
-      tokens,
-    });
+    if (known?.isTold || this.#parts.rowOf(sessionKey)?.step_count) {
+      this.#stepless.push({
+        key: sessionKey,
+        costUsd: isUnknown ? null : (costMicroUsd ?? 0) / 1e6,
+        sessionCostUsd: (known?.costMicroUsd ?? 0) / 1e6,
+        tokens,
+      });
+      return;
+    }
+    const conversation = known ?? this.#fresh(sessionKey);
+    conversation.untold ??= { tokens: 0, isUnknown: false };
+    conversation.untold.tokens += tokens;
+    conversation.untold.isUnknown ||= isUnknown;
+    if (known === undefined) this.#conversations.set(tenantId, sessionKey, conversation);
   }
 
   /** Hands on what is ready. */
@@ -204,7 +220,9 @@ export class StepFeed {
       lastCallId: null,
       toldBytes: null,
       toldChecksum: 0,
-      costMicroUsd: Math.round(this.#parts.costOf(key) * 1e6),
+      costMicroUsd: Math.round((this.#parts.rowOf(key)?.cost_usd ?? 0) * 1e6),
+      isTold: false,
+      untold: null,
       open: null,
     };
   }
@@ -218,7 +236,7 @@ export class StepFeed {
       open.log.action.status = results.some((result) => result.failed) ? 'failure' : 'success';
       open.log.action.tool_output_summary = outputOf(results.map((result) => result.text).join('\n'));
     }
-    this.#push(open.tenantId, open.log);
+    this.#push(key, conversation, open.tenantId, open.log);
   }
 
   /** What has not left yet of a session whose agent turns out to tell its steps itself. */
@@ -226,6 +244,7 @@ export class StepFeed {
     const conversation = this.#conversations.peek(tenantId, key);
     if (conversation === undefined) return;
     conversation.open = null;
+    conversation.untold = null;
     this.#open.delete(key);
     const logs = this.#ready.get(tenantId)?.filter(({ meta }) => meta.session_id !== sessionId);
     if (logs !== undefined) this.#ready.set(tenantId, logs);
@@ -243,10 +262,17 @@ export class StepFeed {
     }
   }
 
-  #push(tenantId: string, log: DecisionLog): void {
+  #push(key: SessionKey, conversation: Conversation, tenantId: string, log: DecisionLog): void {
     const logs = this.#ready.get(tenantId);
     if (logs === undefined) this.#ready.set(tenantId, [log]);
     else logs.push(log);
+    conversation.isTold = true;
+    const { untold } = conversation;
+    if (untold === null) return;
+    conversation.untold = null;
+    const use = { key, sessionCostUsd: conversation.costMicroUsd / 1e6 };
+    this.#stepless.push({ ...use, costUsd: 0, tokens: untold.tokens });
+    if (untold.isUnknown) this.#stepless.push({ ...use, costUsd: null, tokens: 0 });
   }
 }
 
