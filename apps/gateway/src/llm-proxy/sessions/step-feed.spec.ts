@@ -248,8 +248,8 @@ describe('steps made of calls', () => {
     call({ content: 'Read on', costMicroUsd: 20_000, isRetry: true });
     call({ content: 'Read on', costMicroUsd: null, isRetry: true });
     call({ content: 'Read on', costMicroUsd: 0, isRetry: true });
-    call({ content: 'Read on', costMicroUsd: -5_000, isRetry: true });
     expect(stepless).toEqual([]);
+    call({ content: 'Read on', costMicroUsd: -5_000, isRetry: true });
     feed.flush();
     expect(stepless.map(({ costUsd, sessionCostUsd }) => [costUsd, sessionCostUsd])).toEqual([
       [0.02, 0.03],
@@ -260,6 +260,17 @@ describe('steps made of calls', () => {
     call({ content: 'Read on', costMicroUsd: 20_000, isRetry: true });
     feed.flush();
     expect(stepless).toHaveLength(3);
+  });
+
+  test('leave before what is taken back, and ahead of the next, whose sum is without it', () => {
+    call({ content: 'Read on', costMicroUsd: 30_000 });
+    call({ content: 'Read on', costMicroUsd: -20_000, isRetry: true });
+    call({ content: 'Sum up', costMicroUsd: 25_000 });
+    expect(made.map(({ state_delta }) => state_delta?.cumulative_session_cost)).toEqual([0.03]);
+    expect(stepless.map(({ costUsd }) => costUsd)).toEqual([-0.02]);
+    feed.flush();
+    expect(made.map(({ state_delta }) => state_delta?.cumulative_session_cost)).toEqual([0.03, 0.035]);
+    expect(stepless).toHaveLength(1);
   });
 
   test('are followed by what calls took before the first, for until then there is no row to say it', () => {

@@ -189,6 +189,8 @@ export class StepFeed {
         sessionCostUsd: (known?.costMicroUsd ?? 0) / 1e6,
         tokens,
       });
+      // The next step's sum is without it already.
+      if ((costMicroUsd ?? 0) < 0) this.flush();
       return;
     }
     const conversation = known ?? this.#fresh(sessionKey);

@@ -1,0 +1,215 @@
+/**
+ * Calls of a few sessions that begin, end, wait for their tools, make no step, take something back or are reported by their agent,
+ * while steps are stored one batch after another. Whatever the order: each call that makes a step is told once, and the row of its
+ * session says what all of its calls took.
+ */
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { type DecisionStore, type LlmAnswer, type SessionKey, type StoredStep, sessionKey } from '#contracts';
+import { initialControl } from '#domain/decision-log';
+import { buildLlmAnswer, checkRaces, FakeClock, letAllCome, RACES_MS } from '#testing';
+import type { Incoming } from '../../decision-log/read-message.js';
+import type { SchemaInterceptor } from '../../decision-log/schema-interceptor.js';
+import { SessionRegistry } from '../../decision-log/session-registry.js';
+import { buildProxyCall } from '../proxy-call.fixture.js';
+import type { ProxyCall } from '../proxy-call.js';
+import { sessionStepsStep } from '../steps/session-steps.step.js';
+import { StepDelivery } from './step-delivery.js';
+import { StepFeed } from './step-feed.js';
+
+const SESSIONS = ['s', 't'] as const;
+
+type Act = {
+  session: number;
+  /** A step at once, one that waits for tools, none; and none, which takes back half of what another was estimated at. */
+  kind: 'plain' | 'tools' | 'stepless' | 'refund';
+  /** Null: unknown. */
+  costMicroUsd: number | null;
+  tokens: number;
+};
+type Acts = { callers: Act[][]; flushCount: number; together: number[] };
+
+interface Ended extends Act {
+  call: ProxyCall;
+  isTakenBack: boolean;
+}
+
+class Race {
+  readonly trail: string[] = [];
+  readonly #clock = new FakeClock();
+  readonly #registry: SessionRegistry;
+  readonly #delivery: StepDelivery;
+  readonly #feed: StepFeed;
+  readonly #ended: Ended[] = [];
+  readonly #told: string[] = [];
+  readonly #failures: unknown[] = [];
+  #isFree = false;
+  #storing: Promise<unknown> = Promise.resolve();
+  #serial = 0;
+
+  constructor(
+    readonly acts: Acts,
+    readonly scheduler: fc.Scheduler,
+  ) {
+    this.#registry = new SessionRegistry({
+      clock: this.#clock,
+      store: {} as DecisionStore,
+      live: { publish: () => {}, isWatched: () => false },
+      sessionCountMax: 100,
+      controlOf: initialControl,
+      heldKeys: () => [],
+      onStoreFailed: (error) => this.#failures.push(error),
+    });
+    this.#delivery = new StepDelivery((_count, error) => this.#failures.push(error));
+    this.#delivery.connect(
+      {
+        intercept: (tenantId: string, messages: readonly Incoming[]) => this.#store(tenantId, messages),
+      } as unknown as SchemaInterceptor,
+      this.#registry,
+    );
+    this.#feed = new StepFeed({
+      clock: this.#clock,
+      deliver: (tenantId, logs) => this.#delivery.deliver(tenantId, logs),
+      onWaiting: (key, log) => void this.#registry.introduceWaiting(key, log),
+      onStepless: (uses) => this.#delivery.noteStepless(uses),
+      rowOf: (key) => this.#registry.peek(key),
+      onSkipped: () => this.#failures.push(new Error('skipped')),
+    });
+  }
+
+  async run(): Promise<void> {
+    for (const [nth, acts] of this.acts.callers.entries())
+      void this.#actor(`caller ${nth}`, acts, (act) => this.#call(act));
+    void this.#actor('flush', new Array(this.acts.flushCount).fill(0), () => this.#feed.flush());
+    await letAllCome(this.scheduler, this.acts.together);
+  }
+
+  async check(): Promise<void> {
+    for (const failure of this.#failures) throw failure;
+    this.#isFree = true;
+    this.#feed.stop();
+    await this.#delivery.settled();
+    const steps = this.#ended.filter(({ kind }) => kind === 'plain' || kind === 'tools');
+    expect([...this.#told].sort()).toEqual(steps.map(({ call }) => call.id).sort());
+    for (const session of SESSIONS.keys()) this.#checkSession(session);
+  }
+
+  #checkSession(session: number): void {
+    const ended = this.#ended.filter((one) => one.session === session);
+    const key = ended[0]?.call.sessionKey as SessionKey;
+    const view = key && this.#registry.peek(key);
+    // Of a session none of whose calls makes a step there is nothing to say.
+    if (view === undefined) return;
+    const { tokens, cost_usd, cost_unknown } = view;
+    const sum = (of: (act: Act) => number) => ended.reduce((all, act) => all + of(act), 0);
+    expect([session, { tokens, cost: Math.round(cost_usd * 1e6), cost_unknown }]).toEqual([
+      session,
+      {
+        tokens: sum((act) => act.tokens),
+        cost: sum(({ costMicroUsd }) => costMicroUsd ?? 0),
+        cost_unknown: ended.some(({ costMicroUsd }) => costMicroUsd === null),
+      },
+    ]);
+  }
+
+  async #call(act: Act): Promise<void> {
+    const sessionId = SESSIONS[act.session] as string;
+    const { kind, tokens } = act;
+    this.#serial += 1;
+    const step = sessionStepsStep(this.#feed);
+    const messages = [{ role: 'user', content: `Question ${this.#serial}` }];
+    const call = buildProxyCall({
+      id: `call-${this.#serial}`,
+      sessionId,
+      ...(kind === 'stepless' || kind === 'refund' ? { dialect: null } : { body: { model: 'm', messages } }),
+    });
+    step.run?.(call);
+    await this.#port(`${call.id} is answered`);
+    const costMicroUsd = kind === 'refund' ? this.#takeBack(act.session) : act.costMicroUsd;
+    const usage = { input_tokens: tokens, output_tokens: 0 };
+    const tool_calls = kind === 'tools' ? [{ id: null, name: 'look', arguments: '{}' }] : [];
+    call.answer = buildLlmAnswer({ usage, tool_calls } as unknown as Partial<LlmAnswer>);
+    call.isAnswered = true;
+    call.decision = 'forwarded';
+    call.costMicroUsd = costMicroUsd;
+    this.trail.push(`${call.id} ended`);
+    step.settle?.(call);
+    this.#ended.push({ ...act, costMicroUsd, call, isTakenBack: false });
+  }
+
+  #takeBack(session: number): number {
+    const estimated = this.#ended.find(
+      (one) => one.session === session && !one.isTakenBack && (one.costMicroUsd ?? 0) > 0,
+    );
+    if (estimated === undefined) return 0;
+    estimated.isTakenBack = true;
+    return -(estimated.costMicroUsd as number) / 2;
+  }
+
+  /** As the interceptor does: one batch after the other is stored, then shown. */
+  async #store(tenantId: string, messages: readonly Incoming[]): Promise<[]> {
+    const logs = structuredClone(messages.map((message) => (message as { value: StoredStep['log'] }).value));
+    const before = this.#storing;
+    this.#storing = (async () => {
+      await before;
+      await this.#port(`${logs.map(({ meta }) => meta.trace_id)} stored`);
+    })();
+    await this.#storing;
+    for (const log of logs) {
+      this.trail.push(`${log.meta.trace_id} shown ${JSON.stringify(log.state_delta)}`);
+      this.#told.push(log.meta.trace_id);
+      const session_id = log.meta.session_id as string;
+      const step = {
+        tenant_id: tenantId,
+        session_id,
+        seq: this.#told.length,
+        received_at_ms: this.#clock.nowMs(),
+        log,
+      };
+      this.#registry.apply(sessionKey(tenantId, session_id), step as StoredStep, []);
+    }
+    return [];
+  }
+
+  async #port(what: string): Promise<void> {
+    if (!this.#isFree) await this.scheduler.schedule(Promise.resolve(), what);
+  }
+
+  async #actor<Act>(name: string, acts: readonly Act[], act: (one: Act) => unknown): Promise<void> {
+    try {
+      for (const one of acts) {
+        await this.#port(`${name} ${JSON.stringify(one)}`);
+        this.trail.push(`${name} ${JSON.stringify(one)}`);
+        await act(one);
+      }
+    } catch (error) {
+      this.#failures.push(error);
+    }
+  }
+}
+
+const act: fc.Arbitrary<Act> = fc.record({
+  session: fc.constantFrom(0, 0, 1),
+  kind: fc.constantFrom(
+    'plain' as const,
+    'tools' as const,
+    'tools' as const,
+    'stepless' as const,
+    'refund' as const,
+  ),
+  costMicroUsd: fc.constantFrom(0, 1_000, 2_000, null),
+  tokens: fc.constantFrom(0, 10),
+});
+const acts: fc.Arbitrary<Acts> = fc.record({
+  callers: fc.array(fc.array(act, { maxLength: 5 }), { minLength: 1, maxLength: 3 }),
+  flushCount: fc.nat({ max: 4 }),
+  together: fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 1, maxLength: 4 }),
+});
+
+it(
+  'at once, in any order: each call is told once, and the row of its session says what all of its calls took',
+  async () => {
+    await checkRaces(acts, (all, scheduler) => new Race(all, scheduler), 100);
+  },
+  RACES_MS,
+);
