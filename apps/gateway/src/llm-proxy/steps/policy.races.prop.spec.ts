@@ -18,11 +18,12 @@ import {
   type SessionKey,
   type StoredDocument,
   sessionKey,
+  tokensOf,
   wasUsed,
 } from '#contracts';
 import { readUnreadRequest } from '#domain/llm-dialects';
-import { limitWindows, MemoryRateLimiter, SessionCaps, toMicroUsd } from '#domain/policy';
-import { DAY_MS } from '#kernel';
+import { limitWindows, MemoryRateLimiter, SessionCaps, slidingLifeMs, toMicroUsd } from '#domain/policy';
+import { DAY_MS, MINUTE_MS } from '#kernel';
 import { buildLlmAnswer, checkRaces, FakeClock, letAllCome, RACES_MS, turn } from '#testing';
 import { ADMIN } from '../../auth/access.fixture.js';
 import { AgentActivity } from '../agents/agent-activity.js';
@@ -31,6 +32,8 @@ import { AgentDirectory } from '../agents/agent-directory.js';
 import { answerStore } from '../calls/stored-answers.fixture.js';
 import { newUnsettledAnswers } from '../calls/unsettled-answers.js';
 import { EarlierUse } from '../limits/earlier-use.js';
+import type { TakenFor, TakenLimits } from '../limits/taken-limits.js';
+import { usedBy } from '../limits/used-by-call.js';
 import { buildProxyCall } from '../proxy-call.fixture.js';
 import type { ProxyCall } from '../proxy-call.js';
 import { policyStep } from './policy.step.js';
@@ -425,7 +428,9 @@ class Race {
       model: null,
       answer_id: some === null ? id : null,
     });
-    Object.assign(call, { status: 200, isAnswered: true, answer });
+    // Of an answer that is fetched what it took is read where nobody has yet.
+    const isRead = call.unread === null || call.unsettled !== null;
+    Object.assign(call, { status: 200, isAnswered: true, answer: isRead ? answer : null });
   }
 
   async check(): Promise<void> {
@@ -460,6 +465,8 @@ class Race {
           if (!(Number(used) >= sum && Number(used) <= most))
             expect([scope, name, used]).toEqual([scope, name, [sum, most]]);
         }
+        if ((name === 'requests_per_minute' || name === 'tokens_per_minute') && !limiter.hasFailed)
+          expect([scope, name, used]).toEqual([scope, name, this.#usedLately(scope, name)]);
       }
       const { day, month } = this.activity.spent(scope);
       const sum = (isIn: (atMs: number) => boolean) =>
@@ -485,6 +492,29 @@ class Race {
     }
   }
 
+  /** By calls that took of it, in slots that count. */
+  #usedLately(scope: AgentScope, name: 'requests_per_minute' | 'tokens_per_minute'): number {
+    const isCounted = (atMs: number) =>
+      atMs - (atMs % SLOT_MS) + slidingLifeMs(MINUTE_MS) > this.clock.nowMs();
+    let sum = 0;
+    const add = (taken: TakenLimits | null | undefined, amount: number): void => {
+      if (taken?.takenAtMs != null && taken.policy[name] !== null && isCounted(taken.takenAtMs))
+        sum += amount;
+    };
+    const of = (call: TakenFor) => (scope === ALL ? call.takenTogether : call.taken);
+    for (const { call, scopes } of this.known) {
+      if (!scopes.includes(scope)) continue;
+      const { requests, usage } = usedBy(call);
+      add(of(call), name === 'requests_per_minute' ? requests : tokensOf(usage));
+      if (call.unsettled === null || name === 'requests_per_minute') continue;
+      // What its answer took comes in the place of what was counted for it.
+      const fetched = call.answer?.usage;
+      const before = of(call.unsettled);
+      if (fetched && before) add(before, tokensOf(fetched) - before.tokens);
+    }
+    return sum;
+  }
+
   #records(scope: AgentScope): CallRow[] {
     return [...this.rows, ...this.unwritten].filter(
       ({ call }) => scope === ALL || agentScope(TENANT, call.agent_id) === scope,
@@ -492,6 +522,8 @@ class Race {
   }
 }
 
+/** Of a minute. */
+const SLOT_MS = 1_000;
 const dayOf = (atMs: number): number => atMs - (atMs % DAY_MS);
 
 const limit = fc.constantFrom(null, 2, 4, 8, 16);
