@@ -99,7 +99,7 @@ export interface SpendQuery {
 export interface CallRow {
   tenant_id: string;
   call: LlmCall;
-  /** In whose hour its cost is summed, epoch ms: of a fetched answer when it was asked for. Absent: when the call began. */
+  /** In whose hour its cost is summed, epoch ms: when it was taken from budgets, of a fetched answer when it was asked for. Absent: when the call began. */
   spent_at_ms?: number | undefined;
   /** Written with it or not at all: what was counted for it, and is to be settled. Few calls have any. */
   documents?: DocumentChange | undefined;

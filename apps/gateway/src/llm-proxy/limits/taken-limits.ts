@@ -36,6 +36,13 @@ export const allTaken = ({ taken, takenTogether }: TakenFor): readonly TakenLimi
     ? NOTHING
     : [taken, takenTogether].filter((one): one is TakenLimits => Boolean(one));
 
+/** When what a call costs was spent, epoch ms: when it was taken, which its body may have held up until the next day. */
+export const spentAtMs = ({
+  taken,
+  takenTogether,
+  startedAtMs,
+}: TakenFor & { startedAtMs: number }): number => taken?.nowMs ?? takenTogether?.nowMs ?? startedAtMs;
+
 /** Whose windows and budgets a policy's are, of those that a call takes from. */
 export const limitedScope = (
   { scope, tenantId }: { scope: AgentScope; tenantId: string },

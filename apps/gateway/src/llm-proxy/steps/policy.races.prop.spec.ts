@@ -76,13 +76,13 @@ class FarLimiter implements RateLimiter {
   take(windows: readonly LimitWindow[]): Promise<LimitDecision> {
     return this.#send(
       'take',
-      () => this.near.takeNow(windows),
+      () => this.near.takeNow(inBuckets(windows)),
       (decision) => {
         if (!decision.allowed) return;
         const given = windows.map((one) => ({ ...one, takenAtMs: decision.atMs, amount: -one.amount }));
         void this.#send(
           'give back',
-          () => this.near.correctNow(given),
+          () => this.near.correctNow(inBuckets(given)),
           () => {},
           'answered',
         );
@@ -92,14 +92,14 @@ class FarLimiter implements RateLimiter {
   correct(changes: readonly BucketChange[]): Promise<void> {
     return this.#send(
       `correct ${changes.map(({ amount }) => amount)}`,
-      () => this.near.correctNow(changes),
+      () => this.near.correctNow(inBuckets(changes)),
       () => {},
     );
   }
   seed(changes: readonly BucketChange[]): Promise<void> {
     return this.#send(
       `seed ${changes.map(({ amount }) => amount)}`,
-      () => void this.near.seed(changes),
+      () => void this.near.seed(inBuckets(changes)),
       () => {},
     );
   }
@@ -143,6 +143,10 @@ class FarLimiter implements RateLimiter {
   }
 }
 
+/** Each day and month is counted for itself, also once it is over. */
+const inBuckets = <Change extends BucketChange>(changes: readonly Change[]): Change[] =>
+  changes.map((change) => ({ ...change, key: `${change.key} ${change.startMs}` }));
+
 /** What a call used in the end. */
 interface Known {
   call: ProxyCall;
@@ -171,7 +175,6 @@ class Race {
   readonly #kept: { agent: Agent; id: string }[] = [];
   #usd = 1;
   #serial = 0;
-  #hasPassed = false;
 
   constructor(
     readonly acts: Acts,
@@ -318,7 +321,6 @@ class Race {
       this.#usd = usd;
     });
     void this.#actor('clock', acts.clock, ({ ms }) => {
-      this.#hasPassed = true;
       this.clock.advance(ms);
     });
     void this.#actor('limiter', acts.back, () => this.budgets.tellAll());
@@ -442,23 +444,20 @@ class Race {
       const policy = scope === ALL ? this.agents.restrictionOfAll(TENANT) : this.agents.restriction(scope);
       if (policy === null) continue;
       const windows = limitWindows(scope, policy, { requests: 0, tokens: 0, costMicroUsd: 0 }, nowMs);
-      const { windows: states } = limiter.near.takeNow(windows);
+      const { windows: states } = limiter.near.takeNow(inBuckets(windows));
       for (const [at, { name }] of windows.entries()) {
         const used = states[at]?.used;
         if (name === 'budget_day' || name === 'budget_month') {
           const isMonth = name === 'budget_month';
           const isIn = (atMs: number): boolean => isMonth || dayOf(atMs) === dayOf(nowMs);
           let [sum, most] = [0, 0];
-          for (const { call, spent_at_ms: atMs } of this.#records(scope)) {
+          for (const { call, spent_at_ms } of this.#records(scope)) {
+            if (!isIn(spent_at_ms ?? 0)) continue;
             const known = this.known.find((one) => one.call.id === call.call_id)?.call;
             const taken = scope === ALL ? known?.takenTogether : known?.taken;
-            const both = [atMs ?? 0, taken?.nowMs ?? atMs ?? 0].map(isIn);
             const cost = toMicroUsd(call.cost_usd ?? 0);
-            // What a fetch corrects was taken when its answer was asked for.
-            const isSure = call.method === 'GET' ? !this.#hasPassed : both[0] === both[1];
-            if (isSure && !both[0]) continue;
-            sum += isSure ? cost : Math.min(0, cost);
-            most += isSure ? cost : Math.max(0, cost);
+            sum += cost;
+            most += cost;
             // Told with a seed that was on its way behind one that was refused, or was in vain.
             if (taken?.takenAtMs === null) most += taken.costMicroUsd ?? 0;
           }

@@ -25,11 +25,13 @@ import {
 } from '#domain/policy';
 import { HOUR_MS, MINUTE_MS } from '#kernel';
 import { buildLlmAnswer, FakeClock, lookAt, turn } from '#testing';
+import { AgentActivity } from '../agents/agent-activity.js';
 import { answerStore } from '../calls/stored-answers.fixture.js';
 import { newUnsettledAnswers } from '../calls/unsettled-answers.js';
 import { buildProxyCall } from '../proxy-call.fixture.js';
 import type { ProxyCall } from '../proxy-call.js';
 import { type PolicyParts, policyAgainStep, policyStep } from './policy.step.js';
+import { recordStep } from './record.step.js';
 
 const SCOPE = agentScope('default', 'agent-1');
 const SESSION = sessionKey('default', 's1');
@@ -815,6 +817,33 @@ test('who is refused until the day is over is not', () => {
   const step = policyStep({ ...parts, agents: ofOne(() => policy) });
   expect(step.run?.(newCall())).toBeUndefined();
   expect(step.run?.(newCall())).toMatchObject({ shouldRetry: false, retryAfterSeconds: 12 * 3_600 });
+});
+
+test('a call whose body comes past midnight has cost on the day whose budget it took from, in its record, too', async () => {
+  const midnight = Date.UTC(2026, 0, 16);
+  const clock = new FakeClock(midnight - 1_000);
+  const parts = usualParts(clock);
+  const step = policyStep(parts);
+  const activity = new AgentActivity(clock);
+  let spentAtMs: number | undefined;
+  const record = recordStep({
+    activity,
+    events: { ended: () => {} },
+    log: { add: (_tenantId, _record, atMs) => (spentAtMs = atMs) },
+    onBegan: () => {},
+    onEnded: () => {},
+  });
+  const call = Object.assign(newCall(), { startedAtMs: clock.nowMs() });
+  record.run?.(call);
+  clock.advance(2_000);
+  step.run?.(call);
+  Object.assign(call, { isAnswered: true, wasTakenUp: true, answer: answer({ usage: usage(100, 20) }) });
+  step.settle?.(call);
+  record.settle?.(call);
+  const windows = limitWindows(SCOPE, POLICY, { requests: 0, tokens: 0, costMicroUsd: 0 }, clock.nowMs());
+  expect((await lookAt(parts.limiter, windows)).at(-1)).toMatchObject({ used: 120 });
+  expect(activity.spent(SCOPE)).toMatchObject({ day: 120 });
+  expect(spentAtMs).toBe(midnight + 1_000);
 });
 
 describe('what all agents may use together', () => {

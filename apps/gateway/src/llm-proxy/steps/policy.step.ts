@@ -39,7 +39,7 @@ import { costOf, noteUnpriced, standardCostOf } from '../limits/cost-of-call.js'
 import type { EarlierUse } from '../limits/earlier-use.js';
 import { capped, limited } from '../limits/limit-refusals.js';
 import type { PriceBook } from '../limits/price-book.js';
-import { allTaken, limitedScope, type TakenLimits } from '../limits/taken-limits.js';
+import { allTaken, limitedScope, spentAtMs, type TakenLimits } from '../limits/taken-limits.js';
 import { byToken, estimateOf, type Used, usedBy } from '../limits/used-by-call.js';
 import type { ProxyCall, Verdict } from '../proxy-call.js';
 import type { Step } from '../step.js';
@@ -199,8 +199,11 @@ function guard(
   const ofAll = parts.agents.restrictionOfAll(call.tenantId);
   if (policy === null && ofAll === null) return undefined;
   const estimate = estimateOf(call);
-  const takeTogether = () => (ofAll === null ? undefined : takeLimits(parts, call, null, ofAll, estimate));
-  const own = policy === null ? undefined : takeLimits(parts, call, cappedKey, policy, estimate);
+  // Of both at one time: a call counts in one day.
+  const nowMs = parts.clock.nowMs();
+  const takeTogether = () =>
+    ofAll === null ? undefined : takeLimits(parts, call, null, ofAll, estimate, nowMs);
+  const own = policy === null ? undefined : takeLimits(parts, call, cappedKey, policy, estimate, nowMs);
   // What was taken of the agent's own is given back where all agents together have no more.
   if (own instanceof Promise) return own.then((refusal) => refusal ?? takeTogether());
   return own ?? takeTogether();
@@ -212,6 +215,7 @@ function takeLimits(
   cappedKey: SessionKey | null,
   policy: AgentPolicy,
   estimate: Used,
+  nowMs: number,
 ): Verdict | undefined | Promise<Verdict | undefined> {
   const cost = costOf(parts.prices, call, estimate);
   const verdict = barred(call, policy, cost);
@@ -228,7 +232,7 @@ function takeLimits(
     cappedKey: isCounted ? cappedKey : null,
     tokens: tokensOf(estimate.usage),
     costMicroUsd: cost,
-    nowMs: parts.clock.nowMs(),
+    nowMs,
     takenAtMs: null,
   };
   if (isOfAll(policy)) call.takenTogether = taken;
@@ -334,12 +338,13 @@ function chargeNewBudgets(
 ): void {
   const { costMicroUsd } = call;
   if (!costMicroUsd) return;
-  const { taken, takenTogether, startedAtMs } = call.unsettled ?? call;
+  const spent = call.unsettled ?? call;
+  const spentMs = spentAtMs(spent);
   const charge = (policy: AgentPolicy | null, before: TakenLimits | null | undefined): void => {
     if (policy === null || policy === before?.policy) return;
     const limits = budgetsSetSince(before?.policy ?? NO_LIMITS, policy);
-    const windows = limitWindows(limitedScope(call, policy), limits, NOTHING_TAKEN, startedAtMs);
-    const changes = corrections(windows, { costMicroUsd }, startedAtMs);
+    const windows = limitWindows(limitedScope(call, policy), limits, NOTHING_TAKEN, spentMs);
+    const changes = corrections(windows, { costMicroUsd }, spentMs);
     if (changes.length === 0) return;
     limiter.correct(changes, clock.nowMs()).catch((error: unknown) => {
       onLimiterFailed(error);
@@ -347,8 +352,8 @@ function chargeNewBudgets(
       onNotGivenBack(refundsOf(changes));
     });
   };
-  charge(agents.restriction(call.scope), taken);
-  charge(agents.restrictionOfAll(call.tenantId), takenTogether);
+  charge(agents.restriction(call.scope), spent.taken);
+  charge(agents.restrictionOfAll(call.tenantId), spent.takenTogether);
 }
 
 /** A cap that was set while the call was under way began with the session's records, where the call was not yet. */

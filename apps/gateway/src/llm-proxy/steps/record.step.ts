@@ -5,6 +5,7 @@
 import { isCostUnknown, type LlmCall, type LlmToolCall, wasRefused } from '#contracts';
 import type { AgentActivity } from '../agents/agent-activity.js';
 import type { CallLog } from '../calls/call-log.js';
+import { spentAtMs } from '../limits/taken-limits.js';
 import { type ProxyCall, shownMs } from '../proxy-call.js';
 import type { ProxyEvents } from '../proxy-events.js';
 import { argumentsHash } from '../sessions/step-of-call.js';
@@ -29,14 +30,14 @@ export const recordStep = (parts: RecordParts): Step => ({
   },
   settle(call: ProxyCall): void {
     const record = recordOf(call);
-    const spentAtMs = (call.unsettled ?? call).startedAtMs;
+    const spentMs = spentAtMs(call.unsettled ?? call);
     parts.activity.end(call.scope, {
       isError: isError(call),
       refusal: wasRefused(record) ? { decision: record.decision, detail: record.detail } : null,
       costMicroUsd: isCostUnknown(record) ? null : (call.costMicroUsd ?? 0),
-      spentAtMs,
+      spentAtMs: spentMs,
     });
-    parts.log.add(call.tenantId, record, spentAtMs, call.documents);
+    parts.log.add(call.tenantId, record, spentMs, call.documents);
     parts.events.ended(call, call.decision);
     parts.onEnded(call, record);
   },
