@@ -26,9 +26,6 @@ import type { AgentDirectory } from './agent-directory.js';
 import { type AlertSubject, agentAlone } from './alert-subject.js';
 import { monthStartMs } from './spent-lately.js';
 
-/** What a call under way took, and under which policy. */
-type TakenHour = SpentHour & Pick<TakenLimits, 'policy'>;
-
 /** Agents whose budgets the limiter's store is told at once, or calls. */
 const TOLD_AT_ONCE = 100;
 /** Calls of which the limiter's store is to be given something back; of more the oldest's stays taken until its budget begins anew. */
@@ -179,38 +176,36 @@ export class AgentBudgets {
   }
 
   /**
-   * By calls under way, which will give back what they do not use. A take that is on its way arrives before what is told now: were it
-   * refused, too much would be counted, else too little.
+   * By calls under way, which will give back what they do not use. A take that is on its way arrives before what is told now, and
+   * gives that back if it is refused.
    */
-  #takenFromBudgets(): Map<AgentScope, TakenHour[]> {
-    const byAgent = new Map<AgentScope, TakenHour[]>();
+  #takenFromBudgets(): Map<AgentScope, TakenLimits[]> {
+    const byAgent = new Map<AgentScope, TakenLimits[]>();
     for (const call of this.#parts.running())
-      for (const { policy, takenAtMs, isAsked, nowMs, costMicroUsd } of allTaken(call)) {
+      for (const taken of allTaken(call)) {
+        const { policy, takenAtMs, isAsked } = taken;
         if ((takenAtMs === null && !isAsked) || !hasBudget(policy)) continue;
         const scope = limitedScope(call, policy);
-        const hours = byAgent.get(scope) ?? [];
-        hours.push({
-          policy,
-          hourMs: nowMs - (nowMs % HOUR_MS),
-          costMicroUsd: costMicroUsd ?? UNKNOWN_COST_MICRO_USD,
-        });
-        byAgent.set(scope, hours);
+        const ofScope = byAgent.get(scope) ?? [];
+        ofScope.push(taken);
+        byAgent.set(scope, ofScope);
       }
     return byAgent;
   }
 
   /** What was spent before anybody counted. Never rejects. @param taken of budgets, and not spent yet */
-  async #seedLimits(scope: AgentScope, taken: readonly TakenHour[] = []): Promise<void> {
+  async #seedLimits(scope: AgentScope, taken: readonly TakenLimits[] = []): Promise<void> {
     const { agents, activity, limits, clock } = this.#parts;
     const policy = agents.policy(scope);
     const spent = [...activity.hours(scope)];
     const nowMs = clock.nowMs();
     const seeds = BUDGETS.flatMap((name) => {
       // A call that began before the budget was set has taken nothing of it, and would give nothing back: it adds its cost at its end.
-      const ofIt = taken.filter((hour) => hour.policy[name] !== null);
+      const ofIt = taken.filter((one) => one.policy[name] !== null).map(takenHour);
       return budgetSeeds(scope, { ...NO_LIMITS, [name]: policy[name] }, [...spent, ...ofIt], nowMs);
     });
     if (seeds.length === 0) return;
+    for (const one of taken) if (one.isAsked) one.isTold = true;
     await limits.limiter.seed(seeds, nowMs).catch(this.#parts.onLimiterFailed);
   }
 
@@ -229,3 +224,8 @@ export class AgentBudgets {
     alerts.note({ kind: 'spend', ...subject, at_ms: clock.nowMs(), budgets, refused });
   }
 }
+
+const takenHour = ({ nowMs, costMicroUsd }: TakenLimits): SpentHour => ({
+  hourMs: nowMs - (nowMs % HOUR_MS),
+  costMicroUsd: costMicroUsd ?? UNKNOWN_COST_MICRO_USD,
+});

@@ -17,6 +17,8 @@ export interface TakenLimits {
   takenAtMs: number | null;
   /** The limiter has been asked, and has not answered yet. */
   isAsked?: boolean;
+  /** Meanwhile it was told of budgets as if it had let the call take of them. */
+  isTold?: boolean;
   /** Of the gateway's clock, when the limiter was told of it whole, since its store was silent at first; absent: it was not. */
   toldAtMs?: number;
 }

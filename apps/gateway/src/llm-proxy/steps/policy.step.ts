@@ -271,10 +271,11 @@ interface Answer {
 }
 
 function apply(
-  { onOverBudget, onBudgetBegun }: PolicyParts,
+  parts: PolicyParts,
   call: ProxyCall,
   { windows, decision, taken }: Answer,
 ): Verdict | undefined {
+  const { onOverBudget, onBudgetBegun } = parts;
   const headers = rateLimitHeaders(windows, decision);
   const { policy } = taken;
   // What refuses is told, else its own.
@@ -288,11 +289,25 @@ function apply(
     }
     return undefined;
   }
+  if (taken.isTold) giveBackTold(parts, windows, taken);
   const { name } = windows[decision.refusedBy] as NamedWindow;
   const period = PERIOD_OF_LIMIT[name];
   if (period !== undefined) onOverBudget(call, { scope, period });
   const state = decision.windows[decision.refusedBy] as WindowState;
   return limited(taken, name, decision.retryAfterMs, state);
+}
+
+/** Its budgets were told as if it had been let through. */
+function giveBackTold(
+  { limiter, clock, onLimiterFailed, onNotGivenBack }: PolicyParts,
+  windows: readonly NamedWindow[],
+  { nowMs }: TakenLimits,
+): void {
+  const changes = corrections(windows, { costMicroUsd: 0 }, nowMs);
+  limiter.correct(changes, clock.nowMs()).catch((error: unknown) => {
+    onLimiterFailed(error);
+    onNotGivenBack(changes);
+  });
 }
 
 /** Limits count what text in the standard tier costs where nobody knows the call's own price: a burst must not overrun them. */
