@@ -180,6 +180,29 @@ test('does not say twice what Redis took without saying so in time: it would und
   expect(here.waitingCount).toBe(0);
 });
 
+test('nor while a word that stands before it must be obeyed first', async () => {
+  const here = gateway('here');
+  const { append } = log;
+  await say(1, 'another');
+  refusal = new ObservatoryError('store_busy');
+  log.append = async (text) => {
+    await append.call(log, text);
+    log.append = append;
+    throw new Error('timeout');
+  };
+  here.tell(limitWord(2));
+  await here.look();
+  await say(3);
+  here.tell(limitWord(4, 'a third'));
+  await here.look();
+  refusal = null;
+  await here.look();
+  obeyed = [];
+  await gateway('third').look();
+  expect(limits()).toEqual([1, 2, 3, 4]);
+  expect(here.waitingCount).toBe(0);
+});
+
 test('gives every word its minute, also after one that is obeyed no longer', async () => {
   const here = gateway('here');
   await say(1);

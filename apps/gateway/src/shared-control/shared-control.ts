@@ -63,6 +63,8 @@ interface OwnWord {
   id: string;
   word: ControlWord;
   isSent: boolean;
+  /** Redis may have taken it. */
+  wasTried: boolean;
 }
 
 export class SharedControl {
@@ -109,7 +111,7 @@ export class SharedControl {
       this.#waiting.shift();
       this.#parts.events.lost(1);
     }
-    this.#waiting.push({ id: this.#parts.ids.next(), word, isSent: false });
+    this.#waiting.push({ id: this.#parts.ids.next(), word, isSent: false, wasTried: false });
     void (this.#looking ?? Promise.resolve()).then(() => this.look());
   }
 
@@ -125,16 +127,19 @@ export class SharedControl {
 
   async #exchange(): Promise<void> {
     // First, since Redis may have taken a word without saying so in time: said twice, it would undo what stands between.
-    await this.#readBack();
-    if (await this.#send()) await this.#readBack();
+    const hasReadAll = await this.#readBack();
+    if (await this.#send(hasReadAll)) await this.#readBack();
     await this.#saveCursor();
   }
 
-  /** @returns whether there was anything to send */
-  async #send(): Promise<boolean> {
+  /** @returns whether anything was sent */
+  async #send(hasReadAll: boolean): Promise<boolean> {
     const { log, gatewayId, events } = this.#parts;
     const unsent = this.#waiting.filter(({ isSent }) => !isSent);
+    // It may stand behind the word that must be obeyed first; and those that wait behind it stay there.
+    if (!hasReadAll && unsent[0]?.wasTried) return false;
     for (const own of unsent) {
+      own.wasTried = true;
       await log.append(JSON.stringify({ from: gatewayId, id: own.id, ...own.word }));
       own.isSent = true;
       events.told(own.word);
@@ -142,9 +147,12 @@ export class SharedControl {
     return unsent.length > 0;
   }
 
-  async #readBack(): Promise<void> {
+  /** @returns as `#readAll` */
+  async #readBack(): Promise<boolean> {
+    const hasReadAll = await this.#readAll();
     // What was sent and still waits Redis has lost.
-    if (await this.#readAll()) for (const own of this.#waiting) own.isSent = false;
+    if (hasReadAll) for (const own of this.#waiting) own.isSent = false;
+    return hasReadAll;
   }
 
   /** @returns false where a word must be obeyed before those behind it are read */
