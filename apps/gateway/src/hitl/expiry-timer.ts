@@ -13,6 +13,8 @@ export interface ExpiryTimerOptions {
   timer: Timer;
   /** Every pause that can expire, in no order. Asked at start and at each firing: O(sessions under control). */
   expiring(): Iterable<Expiring>;
+  /** What may still end a pause that is due. Never rejects. */
+  beforehand(): Promise<void>;
   /** Expires one session. Rejects if that could not be made durable; it is tried again. */
   expire(key: SessionKey): Promise<void>;
 }
@@ -50,6 +52,8 @@ export class ExpiryTimer {
   async #fire(): Promise<void> {
     this.#armed = undefined;
     const due = [...this.#options.expiring()].filter(({ leftMs }) => leftMs <= 0);
+    if (due.length > 0) await this.#options.beforehand();
+    if (this.#stopped) return;
     const outcomes = await Promise.allSettled(due.map(({ key }) => this.#options.expire(key)));
     const failed = outcomes.some(({ status }) => status === 'rejected');
     this.#armEarliest(failed ? RETRY_MS : 0);

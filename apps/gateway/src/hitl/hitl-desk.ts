@@ -92,6 +92,8 @@ export class HitlDesk implements ControlDesk {
   #isDraining = false;
   /** To be set where other gateways are to hear what is commanded here. */
   tell: TellGateways = () => {};
+  /** With it: until what they have commanded is in force here, as far as can be known. Never rejects. */
+  hearOthers: () => Promise<void> = async () => {};
 
   constructor(ports: HitlPorts) {
     this.#ports = ports;
@@ -111,6 +113,7 @@ export class HitlDesk implements ControlDesk {
     this.#expiry = new ExpiryTimer({
       ...ports,
       expiring: () => this.#expiring(),
+      beforehand: () => this.hearOthers(),
       expire: (key) =>
         turns.alone(key, async (entry) => {
           await runner.expire(entry);

@@ -46,6 +46,24 @@ describe('other gateways', () => {
     expect(acts).toHaveLength(1);
   });
 
+  it('are asked before a pause is over: one of them may have ended it a moment ago', async () => {
+    const h = await DeskHarness.start();
+    h.config.hitl_expiry_action = 'terminate';
+    const key = await h.session();
+    await h.desk.execute(operator(), 's-1', 'pause', PAUSE);
+    const resumed = { command: 'resume' } as const;
+    h.desk.hearOthers = () =>
+      h.desk.hear(
+        BY,
+        { kind: 'command', session_id: 's-1', command: resumed, directive_id: 'there-2' },
+        0,
+        () => true,
+      );
+    await h.time.pass(60_000);
+    await h.desk.settled();
+    expect(h.desk.view(key)).toMatchObject({ state: 'active', operator_id: 'eve' });
+  });
+
   it('are obeyed as they were told, and not told what they said', async () => {
     const h = await DeskHarness.start();
     const key = await h.session();

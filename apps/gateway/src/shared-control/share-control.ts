@@ -11,7 +11,7 @@ import { SharedControlEvents } from './shared-control-events.js';
 
 interface ShareControlParts {
   proxy: Pick<LlmProxyArea, 'controlLog' | 'commands'>;
-  desk: Pick<HitlDesk, 'tell' | 'hear'>;
+  desk: Pick<HitlDesk, 'tell' | 'hear' | 'hearOthers'>;
   store: DecisionStore;
   logger: Logger;
 }
@@ -38,6 +38,7 @@ export async function shareControl(
     clock: steadyClock,
   });
   desk.tell = commands.tell = (word) => shared.tell(word);
+  desk.hearOthers = () => shared.look();
   await opened;
   await shared.start();
   return shared;
