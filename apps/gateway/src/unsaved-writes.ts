@@ -7,6 +7,9 @@
 import type { Timer } from '#kernel';
 
 const WRITE_AGAIN_MS = 5_000;
+/** Made at the end, `LAST_INTERVAL_MS` apart, while the store refuses. */
+const LAST_ATTEMPTS = 10;
+const LAST_INTERVAL_MS = 100;
 
 export class UnsavedWrites<Key extends string> {
   readonly #timer: Timer;
@@ -31,14 +34,27 @@ export class UnsavedWrites<Key extends string> {
     this.#arm();
   }
 
-  /** The store holds what is in force. @returns false where that is no news */
-  delete(key: Key): boolean {
-    return this.#writes.delete(key);
+  /**
+   * The store holds what is in force.
+   * @param write unless another has taken its place
+   * @returns false where that is no news
+   */
+  delete(key: Key, write = this.#writes.get(key)): boolean {
+    return this.#writes.get(key) === write && this.#writes.delete(key);
   }
 
   /** Those whose key begins so, now. Rejects as the first that is refused does. */
   async writeNow(prefix: string): Promise<void> {
     for (const [key, write] of this.#writes) if (key.startsWith(prefix)) await write();
+  }
+
+  /** Once nothing more is added: what is left is tried for a second, in which a busy store has room again. Never rejects. */
+  async stop(): Promise<void> {
+    await this.#writeAgain();
+    for (let attempt = 1; attempt < LAST_ATTEMPTS && this.size > 0; attempt += 1) {
+      await new Promise<void>((resolve) => void this.#timer.after(LAST_INTERVAL_MS, resolve));
+      await this.#writeAgain();
+    }
   }
 
   #arm(): void {

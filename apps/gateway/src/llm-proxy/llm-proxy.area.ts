@@ -447,8 +447,14 @@ export class LlmProxyArea {
     await this.#client.close();
     this.feed.stop();
     await this.#steps.settled();
-    await this.incidents.stop();
-    await this.log.close();
+    // At once: each goes on for a second where the store refuses.
+    await Promise.all([
+      this.incidents.stop(),
+      this.log.close(),
+      this.#unsettled.stop(),
+      this.#continued.stop(),
+      this.#told.stop(),
+    ]);
     await this.#parts.limits.close();
   }
 }

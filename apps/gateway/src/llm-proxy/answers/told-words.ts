@@ -29,6 +29,11 @@ export class ToldWords {
     return this.#answers.load();
   }
 
+  /** After the last call. Never rejects. */
+  stop(): Promise<void> {
+    return this.#answers.stop();
+  }
+
   /** So that a call need not be looked through for thoughts. */
   get isEmpty(): boolean {
     return this.#answers.count === 0;

@@ -43,6 +43,8 @@ export class StoredAnswers<Known> {
   readonly #answers: FairLru<string, Kept<Known>>;
   /** What became of an answer, by its tenant and id. */
   readonly #unsaved: UnsavedWrites<string>;
+  /** On their way to the store. */
+  readonly #writing = new Set<Promise<void>>();
 
   constructor(parts: AnswerStoreParts, options: StoredAnswersOptions) {
     this.#parts = parts;
@@ -102,16 +104,27 @@ export class StoredAnswers<Known> {
     return true;
   }
 
+  /** After the last call: what the store has refused is tried again, for the next start knows what is stored. Never rejects. */
+  async stop(): Promise<void> {
+    await Promise.all(this.#writing);
+    await this.#unsaved.stop();
+  }
+
   #save(tenantId: string, id: string): void {
     const key = JSON.stringify([tenantId, id]);
     const write = async () => {
       await this.#write(tenantId, id);
-      this.#unsaved.delete(key);
+      // Not one that was refused meanwhile: it writes what became of the answer since.
+      this.#unsaved.delete(key, write);
     };
-    write().catch((error) => {
-      this.#parts.onSaveFailed(error);
-      if (this.#unsaved.size < this.#options.countMax) this.#unsaved.add(key, write);
-    });
+    const written: Promise<void> = write()
+      .catch((error) => {
+        this.#parts.onSaveFailed(error);
+        if (this.#unsaved.has(key) || this.#unsaved.size < this.#options.countMax)
+          this.#unsaved.add(key, write);
+      })
+      .finally(() => this.#writing.delete(written));
+    this.#writing.add(written);
   }
 
   #write(tenantId: string, id: string): Promise<void> {

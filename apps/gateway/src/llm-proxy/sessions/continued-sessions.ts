@@ -36,6 +36,11 @@ export class ContinuedSessions {
     return this.#answers.load();
   }
 
+  /** After the last call. Never rejects. */
+  stop(): Promise<void> {
+    return this.#answers.stop();
+  }
+
   note(agent: AgentScope, answerId: string, { sessionId, asked }: ContinuedSession): void {
     this.#answers.note(agent, answerId, { sessionId, asked: asked.slice(-ASKED_COUNT_MAX) });
   }
