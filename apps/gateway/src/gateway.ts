@@ -15,6 +15,7 @@ import { AlertsArea } from './alerts/alerts.area.js';
 import { appModule } from './app.module.js';
 import { AUTHENTICATOR, type Authenticator } from './auth/authenticator.js';
 import { BOOTSTRAP, type Bootstrap } from './auth/bootstrap.js';
+import { CREDENTIALS, type CredentialDirectory } from './auth/credential-directory.js';
 import type { StartSettings } from './config/config.module.js';
 import { CONFIG_VARIABLES } from './config/env.js';
 import type { RuntimeConfigStore } from './config/runtime-config-store.js';
@@ -303,6 +304,7 @@ function planDrain(app: NestFastifyApplication, drain: Drain, parts: Parts, time
   drain.onDrain('semantic loops', () => parts.semanticLoop.stop());
   drain.onDrain('sessions', () => parts.area.stop());
   drain.onDrain('alerts', () => parts.alerts.stop());
+  drain.onDrain('credentials', () => app.get<CredentialDirectory>(CREDENTIALS).stop());
   drain.onDrain('spans', () => app.get<SpanSink | null>(SPANS)?.close());
   drain.onDrain('store', () => parts.store.close());
 }

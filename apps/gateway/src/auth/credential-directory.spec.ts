@@ -135,6 +135,22 @@ describe('what the store refuses', () => {
     expect(store.keyRows.get('key')?.revoked_at_ms).toBe(clock.nowMs());
   });
 
+  it('is tried until it is written at the end, by a store that was busy for a moment', async () => {
+    const { saveAgentKey, deleteLogin } = store;
+    await directory.putLogin(loginOf('token'));
+    const refuse = () => Promise.reject(new Error('busy'));
+    Object.assign(store, { saveAgentKey: refuse, deleteLogin: refuse });
+    await expect(directory.revokeAgentKey('key')).rejects.toThrow('busy');
+    await expect(directory.endLogin('cookie')).rejects.toThrow('busy');
+    const stopped = directory.stop();
+    await clock.pass(300);
+    Object.assign(store, { saveAgentKey, deleteLogin });
+    await clock.pass(1_000);
+    await stopped;
+    expect(store.keyRows.get('key')?.revoked_at_ms).toEqual(expect.any(Number));
+    expect(store.loginRows.size).toBe(0);
+  });
+
   it('lets nobody in', async () => {
     const refuse = () => Promise.reject(new Error('full'));
     Object.assign(store, { saveAgentKey: refuse, saveOperator: refuse, saveLogin: refuse });

@@ -100,6 +100,12 @@ export class CredentialDirectory {
     }
   }
 
+  /** Ends that the store has refused are tried again, or the next start would let them in. Never rejects. */
+  async stop(): Promise<void> {
+    await this.#ends.idle();
+    await this.#unsaved.stop();
+  }
+
   /** The principal of a key that is not revoked; notes its use. */
   agentByHash(secretHash: string): AgentPrincipal | null {
     const kept = this.#agentsByHash.get(secretHash);

@@ -450,6 +450,7 @@ export class LlmProxyArea {
     // At once: each goes on for a second where the store refuses.
     await Promise.all([
       this.incidents.stop(),
+      this.agents.stop(),
       this.log.close(),
       this.#unsettled.stop(),
       this.#continued.stop(),

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { SqliteProxyStore, SqliteStore } from '#adapters/sqlite';
-import { agentScope, KILL_SWITCH_ACTOR } from '#contracts';
+import { agentScope, KILL_SWITCH_ACTOR, ObservatoryError } from '#contracts';
 import { buildIncident, FakeTime } from '#testing';
 import { temporaryFolder } from '#testing/temporary-folder';
 import { ADMIN } from '../../auth/access.fixture.js';
@@ -87,6 +87,19 @@ test('a stop that a full disk refuses is written once there is room, and holds a
   await startAgain();
   expect(closed).toEqual(['default']);
   for (const agent of ['before', 'a', 'b']) expect(mayCall(agent)).toBe(false);
+});
+
+test('a stop whose evidence lies at another gateway is kept at the end, by a store that was busy for a moment', async () => {
+  const { commitDocuments } = proxyStore;
+  Object.assign(proxyStore, { commitDocuments: () => Promise.reject(new ObservatoryError('store_busy')) });
+  kill('a');
+  const stopped = agents.stop();
+  await time.pass(300);
+  Object.assign(proxyStore, { commitDocuments });
+  await time.pass(1_000);
+  await stopped;
+  await startAgain();
+  expect(mayCall('a')).toBe(false);
 });
 
 test('a change that a full disk refuses is neither in force nor in the audit', async () => {

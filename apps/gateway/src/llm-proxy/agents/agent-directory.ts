@@ -133,6 +133,12 @@ export class AgentDirectory {
     }
   }
 
+  /** Stops that the store has refused are tried again: of one at another gateway no incident is kept here. Never rejects. */
+  async stop(): Promise<void> {
+    await this.#changes.idle();
+    await this.#unsaved.stop();
+  }
+
   /** Hot path. */
   policy(scope: AgentScope): AgentPolicy {
     return this.restriction(scope) ?? defaultPolicy(splitAgentScope(scope).agentId);

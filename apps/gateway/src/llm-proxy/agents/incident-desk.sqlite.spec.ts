@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { SqliteProxyStore, SqliteStore } from '#adapters/sqlite';
-import type { Incident } from '#contracts';
+import { type Incident, ObservatoryError } from '#contracts';
 import { buildIncident, FakeTime } from '#testing';
 import { temporaryFolder } from '#testing/temporary-folder';
 import { ADMIN } from '../../auth/access.fixture.js';
@@ -102,6 +102,19 @@ test('evidence that a full disk refuses is shown at once, and written once there
     buildIncident().evidence,
   ]);
   expect(shown.at(-1)?.seq).toBeGreaterThan(0);
+});
+
+test('at the end, what a store refuses that is busy for a moment is tried until it is kept', async () => {
+  const { appendIncident } = proxyStore;
+  Object.assign(proxyStore, { appendIncident: () => Promise.reject(new ObservatoryError('store_busy')) });
+  open('inc-1');
+  open('inc-2', 'other');
+  const stopped = desk.stop();
+  await time.pass(300);
+  Object.assign(proxyStore, { appendIncident });
+  await time.pass(1_000);
+  await stopped;
+  expect((await kept()).map(({ incident_id }) => incident_id).sort()).toEqual(['inc-1', 'inc-2']);
 });
 
 test('what an operator closes before it is written stays closed', async () => {

@@ -98,10 +98,10 @@ export class IncidentDesk {
     await Promise.all(this.#writing);
   }
 
-  /** What the store has refused is tried once more: the next start stops whose incident is kept, and nobody else. Never rejects. */
+  /** What the store has refused is tried again: the next start stops whose incident is kept, and nobody else. Never rejects. */
   async stop(): Promise<void> {
     await this.settled();
-    await this.#unsaved.writeNow('').catch(() => {});
+    await this.#unsaved.stop();
   }
 
   /** Rejects as the store does. */
