@@ -62,7 +62,7 @@ const question = (changes: Partial<LoopQuestion> = {}): LoopQuestion => ({
 
 test('a loop is handed on with what the sidecar says of it', async () => {
   const { check, asked, told } = setUp(async () => LOOP);
-  expect(await check.ask(question())).toEqual({ kind: 'loop', answer: LOOP });
+  expect(await check.ask(question())).toEqual({ kind: 'loop', answer: LOOP, isNew: true });
   expect(told).toEqual(['loop']);
   expect(asked).toEqual([
     {
@@ -288,6 +288,19 @@ test('a prompt that is asked several times at once is asked under its first id, 
   check.noteEnded(question({ callId: 'call-2' }), 'answered');
   await check.ask(question({ callId: 'call-4' }));
   expect(asked.map((query) => query.request_id)).toEqual(['call-1', 'call-1', 'call-1', 'call-4']);
+});
+
+test('a loop of one request is new once, whether that is asked several times at once or again for want of an answer', async () => {
+  const { check } = setUp(async () => LOOP);
+  const isNew = async (callId: string) => {
+    const verdict = await check.ask(question({ callId }));
+    return verdict.kind === 'loop' && verdict.isNew;
+  };
+  expect(await Promise.all(['call-1', 'call-2', 'call-3'].map(isNew))).toEqual([true, false, false]);
+  check.noteEnded(question({ callId: 'call-1' }), 'unanswered');
+  expect(await isNew('call-4')).toBe(false);
+  check.noteEnded(question({ callId: 'call-4' }), 'answered');
+  expect(await isNew('call-5')).toBe(true);
 });
 
 test('what a session’s other agent is asked is a prompt of its own, and so is its answer', async () => {

@@ -73,6 +73,7 @@ interface Attempt {
   requestId: string;
   /** The sidecar has compared it. */
   isCompared: boolean;
+  isLoop: boolean;
   /** Its client had some of the answer and left: an SDK may try again, and anybody else asks again. */
   wasLeft: boolean;
 }
@@ -87,7 +88,8 @@ export type AskedEnding = 'answered' | 'left' | 'unanswered';
 type Tasked = Map<string, string[]>;
 
 export type LoopVerdict =
-  | { kind: 'loop'; answer: LoopAnswer }
+  /** `isNew`: its request was not found to be one before, asked several times at once or again for want of an answer. */
+  | { kind: 'loop'; answer: LoopAnswer; isNew: boolean }
   /** No loop, nothing to compare, or nobody waits any more. */
   | { kind: 'clear' }
   | { kind: 'failed_open'; reason: LoopFailure };
@@ -171,7 +173,9 @@ export class LoopCheck {
       events.checked(answer.loop_detected && found === undefined ? 'clear' : resultOf(answer), tookMs);
       if (found === undefined) return CLEAR;
       const similar = { similar_prompt: found.prompt, similar_request_id: found.request_id };
-      return { kind: 'loop', answer: { ...answer, ...similar } };
+      const isNew = !attempt.isLoop;
+      attempt.isLoop = true;
+      return { kind: 'loop', answer: { ...answer, ...similar }, isNew };
     } catch (error) {
       const reason = error instanceof SidecarFailure ? error.reason : 'error';
       return this.#failOpen(reason, performance.now() - startedMs);
@@ -226,7 +230,7 @@ export class LoopCheck {
    * several times at once, to take a vote, has asked once.
    */
   #attempt(asked: Asked & { isRetry?: boolean }): Attempt {
-    let attempt: Attempt = { requestId: asked.callId, isCompared: false, wasLeft: false };
+    let attempt: Attempt = { requestId: asked.callId, isCompared: false, isLoop: false, wasLeft: false };
     noteLatest(this.#unanswered, asked, (before) => {
       if (before !== undefined && (asked.isRetry || !before.wasLeft)) attempt = before;
       return attempt;

@@ -10,7 +10,7 @@ import type { ProxyCall } from '../proxy-call.js';
 import { semanticLoopStep } from './semantic-loop.step.js';
 
 const ANSWER = buildLoopAnswer();
-const LOOP: LoopVerdict = { kind: 'loop', answer: ANSWER };
+const LOOP: LoopVerdict = { kind: 'loop', answer: ANSWER, isNew: true };
 
 const callOf = (body: object, { dialect, ...changes }: Partial<ProxyCall> = {}): ProxyCall =>
   Object.assign(buildProxyCall({ body, dialect }), changes);
@@ -62,6 +62,13 @@ describe('the semantic-loop step', () => {
     expect(call.finding).toBe('hinted');
     expect(noted).toEqual(['call-1 alert']);
     expect(call.onGone).toBeNull();
+  });
+
+  test('of a loop that was counted already the model is told, too, and nobody else', async () => {
+    const { step, noted } = setUp({ verdict: { ...LOOP, isNew: false } });
+    const call = callOf(chat(user('Where is my parcel?')));
+    await step.run?.(call);
+    expect([call.injections, call.finding, noted]).toEqual([['Try another way.'], 'hinted', []]);
   });
 
   test('asks about the newest words alone, however long the conversation', async () => {

@@ -113,14 +113,13 @@ async function checkPrompt(
     call.isSidecarLate = verdict.reason === 'timeout';
   }
   if (verdict.kind !== 'loop') return;
-  await parts.desk.recall({ tenantId, sessionId, sessionKey, atMs });
+  if (verdict.isNew) await parts.desk.recall({ tenantId, sessionId, sessionKey, atMs });
   const isHinted = takesWords(call, parts.hint);
-  const { action } = parts.desk.note(
-    { callId, tenantId, agentId, sessionId, sessionKey, atMs, prompt, isHinted },
-    policy,
-    verdict.answer,
-  );
-  call.finding = action;
+  call.finding = isHinted ? 'hinted' : 'noted';
+  if (verdict.isNew) {
+    const looping = { callId, tenantId, agentId, sessionId, sessionKey, atMs, prompt, isHinted };
+    call.finding = parts.desk.note(looping, policy, verdict.answer).action;
+  }
   if (isHinted) call.injections = [...call.injections, parts.hint];
   else parts.events.failedOpen('modification');
 }
