@@ -290,6 +290,15 @@ test('a prompt that is asked several times at once is asked under its first id, 
   expect(asked.map((query) => query.request_id)).toEqual(['call-1', 'call-1', 'call-1', 'call-4']);
 });
 
+test('a prompt that was answered is asked anew though the call that asked it first is broken off for that', async () => {
+  const { check, asked } = setUp();
+  for (const callId of ['call-1', 'call-2']) await check.ask(question({ callId }));
+  check.noteEnded(question({ callId: 'call-2' }), 'answered');
+  check.noteEnded(question({ callId: 'call-1' }), 'unanswered');
+  await check.ask(question({ callId: 'call-3' }));
+  expect(asked.map((query) => query.request_id)).toEqual(['call-1', 'call-1', 'call-3']);
+});
+
 test('a loop of one request is new once, whether that is asked several times at once or again for want of an answer', async () => {
   const { check } = setUp(async () => LOOP);
   const isNew = async (callId: string) => {

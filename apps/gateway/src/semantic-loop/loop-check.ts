@@ -74,6 +74,8 @@ interface Attempt {
   /** The sidecar has compared it. */
   isCompared: boolean;
   isLoop: boolean;
+  /** Of those that asked at once one has its answer: the others, which may be broken off for that, leave nothing to ask for. */
+  isAnswered: boolean;
   /** Its client had some of the answer and left: an SDK may try again, and anybody else asks again. */
   wasLeft: boolean;
 }
@@ -101,6 +103,8 @@ export class LoopCheck {
   readonly #parts: LoopCheckParts;
   /** By session and agent. */
   readonly #unanswered: FairLru<string, Unanswered>;
+  /** By call, until that has ended. */
+  readonly #underWay = new Map<string, Attempt>();
   readonly #tasked: FairLru<string, Tasked>;
   readonly #firsts: FairLru<string, Pick<Asked, 'callId' | 'prompt'>>;
 
@@ -141,6 +145,7 @@ export class LoopCheck {
     try {
       const { isFirst, isNewTask } = this.#noteTask(question);
       const attempt = this.#attempt(question);
+      this.#underWay.set(question.callId, attempt);
       const scope = {
         tenant_id: question.tenantId,
         session_id: question.sessionId,
@@ -187,17 +192,24 @@ export class LoopCheck {
    * is the same request, and no loop.
    */
   noteEnded(asked: Asked, ending: AskedEnding): void {
+    const attempt = this.#underWay.get(asked.callId) ?? this.#attemptOf(asked);
+    this.#underWay.delete(asked.callId);
     if (ending === 'unanswered') {
       // Nobody has asked anew: it stays what it is, also one that was left.
-      this.#attempt({ ...asked, isRetry: true });
-      return;
+      if (!attempt?.isAnswered) this.#attempt({ ...asked, isRetry: true });
+    } else if (attempt !== undefined) {
+      if (ending === 'left') attempt.wasLeft = true;
+      else {
+        attempt.isAnswered = true;
+        this.#forget(asked);
+      }
     }
+  }
+
+  #forget(asked: Asked): void {
     const [tenantId, asker] = [tenantIdOf(asked.sessionKey), askerOf(asked)];
     const prompts = this.#unanswered.get(tenantId, asker);
-    const attempt = prompts?.get(digestOf(asked.prompt));
-    if (prompts === undefined || attempt === undefined) return;
-    if (ending === 'left') attempt.wasLeft = true;
-    else if (prompts.delete(digestOf(asked.prompt)) && prompts.size === 0)
+    if (prompts?.delete(digestOf(asked.prompt)) && prompts.size === 0)
       this.#unanswered.delete(tenantId, asker);
   }
 
@@ -230,7 +242,7 @@ export class LoopCheck {
    * several times at once, to take a vote, has asked once.
    */
   #attempt(asked: Asked & { isRetry?: boolean }): Attempt {
-    let attempt: Attempt = { requestId: asked.callId, isCompared: false, isLoop: false, wasLeft: false };
+    let attempt = newAttempt(asked.callId);
     noteLatest(this.#unanswered, asked, (before) => {
       if (before !== undefined && (asked.isRetry || !before.wasLeft)) attempt = before;
       return attempt;
@@ -245,6 +257,14 @@ export class LoopCheck {
     return { kind: 'failed_open', reason };
   }
 }
+
+const newAttempt = (requestId: string): Attempt => ({
+  requestId,
+  isCompared: false,
+  isLoop: false,
+  isAnswered: false,
+  wasLeft: false,
+});
 
 /**
  * Makes the prompt the latest of its agent's, of which so many are known.
