@@ -115,8 +115,19 @@ export interface Asking {
 interface Attempt {
   id: string;
   isCompared: boolean;
+  /** It was found to be one, and counted. */
+  isLoop: boolean;
+  /** One of the calls that made it was. */
+  isAnswered: boolean;
   wasLeft: boolean;
 }
+const newAttempt = (id: string): Attempt => ({
+  id,
+  isCompared: false,
+  isLoop: false,
+  isAnswered: false,
+  wasLeft: false,
+});
 interface Kept {
   id: string;
   text: Text;
@@ -262,10 +273,7 @@ export class Model extends ModelTime {
     call.isOnce = before === undefined ? isRetry : !before.has(model);
     this.#tasks.set(asker.name, tasks.set(text, new Set([...(before ?? []), model])));
     const { attempts, attempt } = this.#attempts(asker, text);
-    call.attempt =
-      attempt !== undefined && (isRetry || !attempt.wasLeft)
-        ? attempt
-        : { id, isCompared: false, wasLeft: false };
+    call.attempt = attempt !== undefined && (isRetry || !attempt.wasLeft) ? attempt : newAttempt(id);
     this.#unanswered.set(asker.name, attempts.set(text, call.attempt));
     const first = this.#firsts.peek(asker.name);
     this.#firsts.delete(asker.name);
@@ -291,13 +299,17 @@ export class Model extends ModelTime {
       else talk.own = [...call.own, ...(call.isLookedAt ? [call.text] : [])];
     }
     if (!call.isChecked) return;
-    const { attempts, attempt } = this.#attempts(call.asker, call.text);
+    const { attempts, attempt: known } = this.#attempts(call.asker, call.text);
+    const attempt = call.attempt ?? known;
     if (ending === 'unanswered') {
-      const its = attempt ?? { id: call.id, isCompared: false, wasLeft: false };
-      this.#unanswered.set(call.asker.name, attempts.set(call.text, its));
+      if (!attempt?.isAnswered)
+        this.#unanswered.set(call.asker.name, attempts.set(call.text, known ?? newAttempt(call.id)));
     } else if (ending === 'left') {
       if (attempt !== undefined) attempt.wasLeft = true;
-    } else attempts.delete(call.text);
+    } else {
+      if (attempt !== undefined) attempt.isAnswered = true;
+      attempts.delete(call.text);
+    }
   }
 
   /** @returns what its client does that leaves */
@@ -372,6 +384,13 @@ export class Model extends ModelTime {
 
   #loop(call: Call, similar: Kept, maxCosine: number): void {
     const { asker, policy } = call;
+    const attempt = call.attempt as Attempt;
+    if (attempt.isLoop) {
+      Object.assign(call, { finding: call.isFull ? 'noted' : 'hinted', isHinted: !call.isFull });
+      if (call.isFull) bump(this.failures, 'modification');
+      return;
+    }
+    attempt.isLoop = true;
     const key = sessionKey(asker.tenant, asker.session.id);
     const occurrence = (this.#ladder.peek(key) ?? this.#storedCount(call, key)) + 1;
     this.#ladder.set(key, occurrence);

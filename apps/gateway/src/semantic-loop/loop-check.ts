@@ -139,7 +139,11 @@ export class LoopCheck {
   /** Never rejects: what fails is clear, and counted. */
   async ask(question: LoopQuestion): Promise<LoopVerdict> {
     const { service, timeoutMs, loopWhenSimilarityAbove, events } = this.#parts;
-    if (question.isRetry && this.#attemptOf(question)?.isCompared) return CLEAR;
+    const retried = question.isRetry ? this.#attemptOf(question) : undefined;
+    if (retried?.isCompared) {
+      this.#underWay.set(question.callId, retried);
+      return CLEAR;
+    }
     if (!service.isReady) return this.#failOpen('unavailable', null);
     const startedMs = performance.now();
     try {
@@ -192,7 +196,8 @@ export class LoopCheck {
    * is the same request, and no loop.
    */
   noteEnded(asked: Asked, ending: AskedEnding): void {
-    const attempt = this.#underWay.get(asked.callId) ?? this.#attemptOf(asked);
+    const known = this.#attemptOf(asked);
+    const attempt = this.#underWay.get(asked.callId) ?? known;
     this.#underWay.delete(asked.callId);
     if (ending === 'unanswered') {
       // Nobody has asked anew: it stays what it is, also one that was left.
