@@ -64,6 +64,15 @@ describe('applyEvents', () => {
     expect(next).toMatchObject({ seq: 6, data: ['a', 'b'], mergedCount: 2 });
   });
 
+  it('merges an event once that came with two frames', () => {
+    const twice = [6, 7, 7, 8].map((seq) => ({ seq, payload: `e${seq}` }));
+    expect(applyEvents(listMerge, live(), twice)).toMatchObject({
+      seq: 8,
+      data: ['a', 'e6', 'e7', 'e8'],
+      mergedCount: 4,
+    });
+  });
+
   it('returns the same state when everything is known', () => {
     const state = live();
     expect(applyEvents(listMerge, state, [{ seq: 4, payload: 'old' }])).toBe(state);

@@ -51,11 +51,11 @@ export function applyAck(merge: Merge, state: TopicState, ack: SubscribeAck): To
   };
 }
 
-/** Merges what is newer than `state.seq`; returns the same state when nothing is. */
+/** Merges what is newer than `state.seq`, each once: frames may overlap. Returns the same state when nothing is. */
 export function applyEvents(merge: Merge, state: TopicState, events: readonly LiveEvent[]): TopicState {
   if (state.data === null || state.seq === null) return state;
-  const { seq } = state;
-  const fresh = events.filter((event) => event.seq > seq);
+  const fresh: LiveEvent[] = [];
+  for (const event of events) if (event.seq > (fresh.at(-1)?.seq ?? state.seq)) fresh.push(event);
   const last = fresh.at(-1);
   if (!last) return state;
   return {
