@@ -214,6 +214,40 @@ describe('LiveClient', () => {
     expect([client.read(TOPIC).phase, ids()]).toEqual(['live', ['a']]);
   });
 
+  it('takes what only the latest of two subscriptions was told, though an earlier one was answered first', () => {
+    client.use(TOPIC, () => {});
+    const slow = socket.last;
+    vi.advanceTimersByTime(10_000);
+    const latest = socket.last;
+    slow.ack?.(snapshot(3, session('a')));
+    latest.ack?.(snapshot(4, session('a'), session('b')));
+    expect(ids()).toEqual(['a', 'b']);
+  });
+
+  it('asks again where the latest of two subscriptions is refused: the gateway follows that one', () => {
+    client.use(TOPIC, () => {});
+    const slow = socket.last;
+    vi.advanceTimersByTime(10_000);
+    const latest = socket.last;
+    slow.ack?.(snapshot(3, session('a')));
+    latest.ack?.({ status: 'error', reason: 'store_busy', detail: 'Busy.' });
+    vi.advanceTimersByTime(2_000);
+    expect(socket.last).not.toBe(latest);
+    expect(socket.last.body).toEqual({ topic: TOPIC, after_seq: 3 });
+  });
+
+  it('does not go back to the snapshot of an earlier subscription', () => {
+    client.use(TOPIC, () => {});
+    const slow = socket.last;
+    vi.advanceTimersByTime(10_000);
+    socket.last.ack?.(snapshot(3, session('a'), session('b')));
+    socket.receive('frame', frame(6, session('d')));
+    slow.ack?.(snapshot(2, session('a')));
+    expect(ids()).toEqual(['a', 'b']);
+    socket.last.ack?.({ status: 'ok', kind: 'deltas', topic: TOPIC, seq: 3, events: [] });
+    expect(client.read(TOPIC).seq).toBe(3);
+  });
+
   it('takes a refusal for good that another try would not change', () => {
     client.use(TOPIC, () => {});
     socket.last.ack?.({ status: 'error', reason: 'forbidden', detail: 'No.' });

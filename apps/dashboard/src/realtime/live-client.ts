@@ -189,14 +189,14 @@ export class LiveClient {
     entry.sentCount += 1;
     const sentCount = entry.sentCount;
     this.#deps.socket.emit('subscribe', request, (ack: SubscribeAck) => {
-      // A refusal of an earlier one tells nothing of what was sent since.
-      if (ack.status === 'ok' || sentCount === entry.sentCount) this.#onAck(topic, entry, ack);
+      this.hear();
+      const isLatest = sentCount === entry.sentCount;
+      if (this.#topics.get(topic) === entry && tellsMore(entry, ack, isLatest))
+        this.#onAck(topic, entry, ack);
     });
   }
 
   #onAck(topic: Topic, entry: TopicEntry, ack: SubscribeAck): void {
-    this.hear();
-    if (this.#topics.get(topic) !== entry || !entry.subscribing) return;
     clearTimeout(entry.ackTimer);
     entry.subscribing = false;
     entry.state = applyAck(mergeOf(topic), entry.state, ack);
@@ -291,6 +291,16 @@ export class LiveClient {
     this.#connection = state;
     notify(this.#connectionListeners);
   }
+}
+
+/**
+ * Of subscriptions sent while an earlier one was not answered yet each is answered, and the gateway follows the latest: while it reads
+ * for that, the page is told nothing, and once it refuses that, nothing more. So the latest is heeded also where an earlier one has
+ * answered; of what is behind what the page has, nothing is.
+ */
+function tellsMore(entry: TopicEntry, ack: SubscribeAck, isLatest: boolean): boolean {
+  if (isLatest && (entry.subscribing || ack.status === 'error')) return true;
+  return ack.status === 'ok' && ack.seq >= (entry.receivedSeq ?? ack.seq);
 }
 
 function notify(listeners: ReadonlySet<() => void>): void {
