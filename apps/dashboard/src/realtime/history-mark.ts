@@ -51,10 +51,24 @@ interface History {
   refetch: () => unknown;
 }
 
-export function useWholeHistory(mark: HistoryMark, reach: LiveReach, history: History): void {
-  const { isSuccess, isFetching, refetch } = history;
-  // After each render: there is one for each change of the topic, one a frame at most.
-  useEffect(() => {
-    if (mark.isTornBy(reach) && isSuccess && !isFetching) void refetch();
-  });
+/** As the topic or the history has changed. */
+export function readAnewIfTorn(
+  mark: HistoryMark,
+  reach: LiveReach,
+  { isSuccess, isFetching, refetch }: History,
+): void {
+  if (mark.isTornBy(reach) && isSuccess && !isFetching) void refetch();
 }
+
+export function useWholeHistory(mark: HistoryMark, reach: LiveReach, history: History): void {
+  // After each render: there is one for each change of the topic, one a frame at most.
+  useEffect(() => readAnewIfTorn(mark, reach, history));
+}
+
+interface OlderPages {
+  fetchNextPage: (options: { cancelRefetch: boolean }) => Promise<unknown>;
+}
+
+/** Does nothing while the history is read: broken off for an older page, a reading anew would leave the gap that it was to close. */
+export const readOlder = ({ fetchNextPage }: OlderPages): Promise<unknown> =>
+  fetchNextPage({ cancelRefetch: false });

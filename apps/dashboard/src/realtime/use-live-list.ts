@@ -2,7 +2,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import type { Page } from '#contracts';
-import { HistoryMark, spanOf, useWholeHistory } from './history-mark';
+import { HistoryMark, readOlder, spanOf, useWholeHistory } from './history-mark';
 import { type ListShape, liveOverHistory } from './live-over-history';
 import type { TopicState } from './topic-state';
 
@@ -23,6 +23,7 @@ export interface LiveList<T> {
   isPending: boolean;
   failure: string | null;
   hasOlder: boolean;
+  /** Or all of it anew. */
   isLoadingOlder: boolean;
   loadOlder: () => void;
 }
@@ -52,7 +53,7 @@ export function useLiveList<T>({ topic, live, shape, queryKey, readPage }: LiveL
     isPending: query.isPending,
     failure: query.error?.message ?? null,
     hasOlder: query.hasNextPage,
-    isLoadingOlder: query.isFetchingNextPage,
-    loadOlder: () => void query.fetchNextPage(),
+    isLoadingOlder: query.isFetching,
+    loadOlder: () => void readOlder(query),
   };
 }
