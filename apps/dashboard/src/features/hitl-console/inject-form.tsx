@@ -36,7 +36,7 @@ export function InjectForm({ commander, session, draft }: InjectFormProps) {
   useShortcut('guide', () => textRef.current?.focus());
   const submit = async (event?: FormEvent) => {
     event?.preventDefault();
-    if (!prompt.trim() || commander.busy || denial) return;
+    if (!prompt.trim() || commander.isBusy('inject') || denial) return;
     const answer = await commander.send({ command: 'inject', prompt: prompt.trim() });
     if (!answer) return;
     // What was typed since is not sent.
@@ -66,7 +66,7 @@ export function InjectForm({ commander, session, draft }: InjectFormProps) {
           data-testid="hitl-inject"
           type="submit"
           icon={<CornerDownLeft size={14} aria-hidden="true" />}
-          busy={commander.busy === 'inject'}
+          busy={commander.isBusy('inject')}
           disabledReason={denial}
           disabled={!prompt.trim()}
           className="max-md:h-11"

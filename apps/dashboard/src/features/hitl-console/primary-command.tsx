@@ -41,7 +41,7 @@ export function PrimaryCommand(props: PrimaryCommandProps) {
         size={size}
         className={className}
         icon={<Play size={15} aria-hidden="true" />}
-        busy={commander.busy === 'resume'}
+        busy={commander.isBusy('resume')}
         disabledReason={commander.denial}
         disabled={!isSettled}
         onClick={() => void commander.send({ command: 'resume' })}
@@ -57,7 +57,7 @@ export function PrimaryCommand(props: PrimaryCommandProps) {
         data-testid="hitl-hold"
         size={size}
         className={className}
-        busy={commander.busy === 'pause'}
+        busy={commander.isBusy('pause')}
         disabledReason={commander.denial}
         disabled={!isSettled}
         onClick={() =>
@@ -78,7 +78,7 @@ export function PrimaryCommand(props: PrimaryCommandProps) {
       size={size}
       className={className}
       icon={<Pause size={15} aria-hidden="true" />}
-      busy={commander.busy === 'pause'}
+      busy={commander.isBusy('pause')}
       disabledReason={commander.denial}
       disabled={!isSettled}
       onClick={() => void commander.send({ command: 'pause', reason: 'Paused while inspecting' })}

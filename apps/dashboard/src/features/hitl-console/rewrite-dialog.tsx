@@ -24,7 +24,7 @@ export function RewriteDialog({ step, now, commander, onClose }: RewriteDialogPr
     onClose();
   };
   // Closed meanwhile, nobody would see that it was refused.
-  const close = () => commander.busy === 'rewrite' || discard();
+  const close = () => commander.isBusy('rewrite') || discard();
   return (
     <Dialog
       open={step !== null}
@@ -65,7 +65,7 @@ function RewriteForm({ step, now, commander, draft, onSaved, onCancel }: Rewrite
   const [problem, setProblem] = useState<string | null>(null);
   const [failure, setFailure] = useState<string | null>(null);
   const element = useFocusFirstError({ text: problem });
-  const isSaving = commander.busy === 'rewrite';
+  const isSaving = commander.isBusy('rewrite');
 
   const submit = async (event: FormEvent) => {
     event.preventDefault();

@@ -8,10 +8,11 @@ import {
   isStoppedState,
 } from '#contracts';
 import { ApiError, sendCommand, useDenial } from '../../api';
+import { begun, ended, type UnderWay } from './under-way';
 
 export interface Commander {
-  /** The latest command, while it is on its way; null = none. */
-  busy: Command | null;
+  /** One of these is on its way, whatever else is. */
+  isBusy: (command: Command) => boolean;
   failure: { command: Command; message: string; wasAnswered: boolean } | null;
   /** Null when allowed; else why not. */
   denial: string | null;
@@ -23,17 +24,17 @@ export interface Commander {
 
 export function useCommand(sessionId: string): Commander {
   const denial = useDenial('command');
-  const [busy, setBusy] = useState<Command | null>(null);
+  const [underWay, setUnderWay] = useState<UnderWay>([]);
   const [failure, setFailure] = useState<Commander['failure']>(null);
 
   const sendOrThrow = useCallback(
     async (command: HitlCommand) => {
-      setBusy(command.command);
+      setUnderWay((now) => begun(now, command.command));
       setFailure(null);
       try {
         return await sendCommand(sessionId, command);
       } finally {
-        setBusy((current) => (current === command.command ? null : current));
+        setUnderWay((now) => ended(now, command.command));
       }
     },
     [sessionId],
@@ -52,7 +53,7 @@ export function useCommand(sessionId: string): Commander {
     [sendOrThrow],
   );
 
-  return { busy, failure, denial, send, sendOrThrow };
+  return { isBusy: (command) => underWay.includes(command), failure, denial, send, sendOrThrow };
 }
 
 /** A refusal; of a command without an answer nobody knows whether it was done. */
