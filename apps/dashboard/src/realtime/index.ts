@@ -1,4 +1,5 @@
 /** Import from here; live-client.ts explains use. */
+export { besideLive } from './beside-live';
 export { liveClient } from './browser-live-client';
 export type { ConnectionState } from './connection';
 export { type ListShape, splitNewer } from './live-over-history';

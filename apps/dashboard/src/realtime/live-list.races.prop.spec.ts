@@ -21,6 +21,20 @@ interface Acts {
   together: number[];
 }
 
+type Cursor = number | null;
+
+const historyOf = (client: QueryClient, readPage: (cursor: Cursor) => Promise<Page<number>>) =>
+  new InfiniteQueryObserver<Page<number>, Error, InfiniteData<Page<number>>, readonly string[], Cursor>(
+    client,
+    {
+      queryKey: ['things'],
+      queryFn: ({ pageParam }) => readPage(pageParam),
+      initialPageParam: null,
+      getNextPageParam: ({ next_cursor }) => (next_cursor === null ? null : Number(next_cursor)),
+      staleTime: 0,
+    },
+  );
+
 class Race {
   isFree = false;
   readonly trail: string[] = [];
@@ -31,28 +45,16 @@ class Race {
   #startCount = 0;
   readonly #mark = new HistoryMark();
   readonly #client = new QueryClient();
-  readonly #history: InfiniteQueryObserver<
-    Page<number>,
-    Error,
-    InfiniteData<Page<number>>,
-    readonly string[],
-    number | null
-  >;
+  readonly #history: ReturnType<typeof historyOf>;
   readonly #close: () => void;
 
   constructor(
     readonly acts: Acts,
     readonly scheduler: fc.Scheduler,
   ) {
-    this.#history = new InfiniteQueryObserver(this.#client, {
-      queryKey: ['things'],
-      queryFn: ({ pageParam }) => {
-        if (pageParam === null) this.#mark.noteReading();
-        return this.#readPage(pageParam);
-      },
-      initialPageParam: null,
-      getNextPageParam: ({ next_cursor }) => (next_cursor === null ? null : Number(next_cursor)),
-      staleTime: 0,
+    this.#history = historyOf(this.#client, (cursor) => {
+      if (cursor === null) this.#mark.noteReading();
+      return this.#readPage(cursor);
     });
     this.#close = this.#history.subscribe(() => this.#render());
   }

@@ -2,16 +2,14 @@
 import { useQuery } from '@tanstack/react-query';
 import type { AgentView } from '#contracts';
 import { agentPath, api } from '../../api';
-import { useTopic } from '../../realtime';
+import { besideLive, useTopic } from '../../realtime';
 
 export function useAgent(agentId: string): { agent: AgentView | undefined; failure: string | null } {
-  const { data } = useTopic('gateway:agents');
+  const { data, startCount } = useTopic('gateway:agents');
   const live = data?.get(agentId);
   const query = useQuery({
-    queryKey: ['agent', agentId],
-    queryFn: () => api.get<AgentView>(agentPath(agentId)),
+    ...besideLive(['agent', agentId], startCount, () => api.get<AgentView>(agentPath(agentId))),
     enabled: live === undefined,
-    staleTime: 0,
   });
   return { agent: live ?? query.data, failure: query.error?.message ?? null };
 }

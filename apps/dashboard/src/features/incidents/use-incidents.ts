@@ -4,7 +4,7 @@ import { useMemo } from 'react';
 import type { Incident, Page } from '#contracts';
 import { api } from '../../api';
 import { isOpenIncident } from '../../app/stopped-agents';
-import { type ListShape, useLiveList, useTopic } from '../../realtime';
+import { besideLive, type ListShape, useLiveList, useTopic } from '../../realtime';
 import type { IncidentState } from './incidents-search';
 
 const PAGE_ROWS = 50;
@@ -37,13 +37,13 @@ export function useIncidents(agentId: string | undefined, state?: IncidentState)
 
 /** The live copy of an incident says at once when somebody else reactivates. */
 export function useIncident(incidentId: string): { incident: Incident | undefined; failure: string | null } {
-  const { data: live } = useTopic('gateway:incidents');
+  const { data: live, startCount } = useTopic('gateway:incidents');
   const known = live?.find(({ incident_id }) => incident_id === incidentId);
   const query = useQuery({
-    queryKey: ['incident', incidentId],
-    queryFn: () => api.get<Incident>(`/v1/incidents/${encodeURIComponent(incidentId)}`),
+    ...besideLive(['incident', incidentId], startCount, () =>
+      api.get<Incident>(`/v1/incidents/${encodeURIComponent(incidentId)}`),
+    ),
     enabled: live !== null && known === undefined,
-    staleTime: 0,
   });
   return { incident: known ?? query.data, failure: query.error?.message ?? null };
 }
