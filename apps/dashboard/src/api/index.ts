@@ -9,5 +9,6 @@ export * from './field-errors';
 export { gatewayNowMs } from './gateway-clock';
 export * from './me';
 export * from './query-client';
+export { showAnswer } from './show-answer';
 export * from './system';
 export { withoutSent } from './without-sent';

@@ -3,7 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { TriangleAlert } from 'lucide-react';
 import { type FormEvent, useState } from 'react';
 import type { RuntimeConfigAnswer, RuntimeConfigPatch } from '#contracts';
-import { ApiError, api, configQuery, useDenialForAllTenants, withoutSent } from '../../api';
+import { ApiError, api, configQuery, showAnswer, useDenialForAllTenants, withoutSent } from '../../api';
 import { useEdits } from '../../app/use-draft';
 import { Callout, Panel, SaveBar, Skeleton, toast, useFocusFirstError } from '../../ui';
 import {
@@ -38,7 +38,7 @@ function ConfigForm({ answer }: { answer: RuntimeConfigAnswer }) {
   const { mutate, isPending, error } = useMutation({
     mutationFn: ({ change }: Saving) => api.patch<RuntimeConfigAnswer>('/v1/config', change),
     onSuccess: (next, { sent }) => {
-      queryClient.setQueryData(configQuery.queryKey, next);
+      showAnswer(queryClient, configQuery.queryKey, next);
       setEdits((current) => withoutSent(current, sent));
       setErrors({});
       toast({ title: 'Settings saved', description: 'In force from the next message on.', tone: 'success' });
