@@ -62,6 +62,8 @@ export interface OperatorPrincipal {
   tenant_id: string;
   /** Tenants it may switch to; ['*'] for all. */
   tenant_ids: readonly string[];
+  /** False once the token or login behind this request has ended: asked again of whoever has waited. */
+  isInForce(): boolean;
 }
 
 /** An authenticated agent key. */

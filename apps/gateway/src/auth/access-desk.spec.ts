@@ -131,10 +131,11 @@ describe('keys and tokens', () => {
   it('makes nothing more for a token that was revoked while its creations waited for their turn', async () => {
     const { desk, directory, store } = access;
     const { operator } = await desk.createOperator(ADMIN, { name: 'eve', role: 'admin', tenant_ids: ['*'] });
-    const isLive = () => directory.isLive({ token_id: operator.token_id, login_id: null });
-    const keys = [1, 2].map(() => desk.createAgentKey(ADMIN, { name: 'x' }, isLive));
+    const isInForce = () => directory.isLive({ token_id: operator.token_id, login_id: null });
+    const eve = { ...ADMIN, operator_id: 'eve', isInForce };
+    const keys = [1, 2].map(() => desk.createAgentKey(eve, { name: 'x' }));
     const token = { name: 'x', role: 'admin' as const };
-    const tokens = [1, 2].map(() => desk.createOperator(ADMIN, token, isLive));
+    const tokens = [1, 2].map(() => desk.createOperator(eve, token));
     await desk.revokeOperator(ADMIN, operator.token_id);
     for (const [first, second] of [keys, tokens]) {
       await expect(first).resolves.toBeDefined();

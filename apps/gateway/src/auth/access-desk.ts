@@ -117,7 +117,6 @@ export class AccessDesk {
   }
 
   /**
-   * @param isLive whoever asked still may: those that wait for their turn would be made after its token or login has ended
    * @throws ObservatoryError forbidden for a tenant it may not act for, or when there are too many keys, its own or of all
    */
   async createAgentKey(
@@ -128,7 +127,6 @@ export class AccessDesk {
       tenant_ids?: string[] | undefined;
       agent_ids?: string[] | undefined;
     },
-    isLive: () => boolean,
   ): Promise<{ key: AgentKey; secret: string }> {
     const tenantId = body.tenant_id ?? principal.tenant_id;
     const tenantIds = [...new Set([tenantId, ...(body.tenant_ids ?? [])])];
@@ -137,7 +135,6 @@ export class AccessDesk {
       throw new ObservatoryError('forbidden', `You may not create keys for the tenant ${beyond}.`);
     }
     return this.#creations.run('agent_key', async () => {
-      if (!isLive()) throw new ObservatoryError('unauthorized');
       const own = this.#directory.agentKeys().filter((row) => reachOver(principal, row));
       requireShare(principal, own, CREDENTIAL_LIMITS.agentKeysMax, 'agent keys');
       const { name, agent_ids: agentIds } = body;
@@ -199,7 +196,6 @@ export class AccessDesk {
   async createOperator(
     principal: OperatorPrincipal,
     body: { name: string; role: Role; tenant_ids?: string[] | undefined },
-    isLive: () => boolean,
   ): Promise<{ operator: OperatorToken; secret: string }> {
     const tenantIds = [...new Set(body.tenant_ids ?? [principal.tenant_id])];
     if (!coversTenants(principal.tenant_ids, tenantIds)) {
@@ -207,7 +203,6 @@ export class AccessDesk {
     }
     const given = { name: body.name, role: body.role, tenantIds };
     return this.#creations.run('operator', async () => {
-      if (!isLive()) throw new ObservatoryError('unauthorized');
       requireShare(principal, this.#ownOperators(principal), CREDENTIAL_LIMITS.operatorsMax, 'operators');
       return this.#issueOperator(principal, principal.tenant_id, given);
     });

@@ -14,7 +14,7 @@ import type { GatewayConfig } from '../config/config.js';
 import { parseFields } from '../errors/field-errors.js';
 import { wholeList } from '../page-query.js';
 import { CONFIG } from '../tokens.js';
-import { Credential, type OperatorCredential, Principal, Requires } from './access.js';
+import { Principal, Requires } from './access.js';
 import { ACCESS_DESK, type AccessDesk } from './access-desk.js';
 import { BOOTSTRAP, type Bootstrap } from './bootstrap.js';
 import { CREDENTIALS, type CredentialDirectory } from './credential-directory.js';
@@ -28,8 +28,6 @@ export interface Onboarding {
 /** Agent keys, operators and tenants. */
 @Controller('v1')
 export class AccessController {
-  readonly #stillMay = (credential: OperatorCredential) => () => this.credentials.isLive(credential);
-
   constructor(
     @Inject(ACCESS_DESK) private readonly desk: AccessDesk,
     @Inject(CREDENTIALS) private readonly credentials: CredentialDirectory,
@@ -45,13 +43,9 @@ export class AccessController {
 
   @Post('agent-keys')
   @Requires('manage_access')
-  createAgentKey(
-    @Body() body: unknown,
-    @Principal() principal: OperatorPrincipal,
-    @Credential() credential: OperatorCredential,
-  ) {
+  createAgentKey(@Body() body: unknown, @Principal() principal: OperatorPrincipal) {
     const asked = parseFields(createAgentKeyBodySchema, body);
-    return this.desk.createAgentKey(principal, asked, this.#stillMay(credential));
+    return this.desk.createAgentKey(principal, asked);
   }
 
   @Delete('agent-keys/:key_id')
@@ -69,13 +63,9 @@ export class AccessController {
 
   @Post('operators')
   @Requires('manage_access')
-  createOperator(
-    @Body() body: unknown,
-    @Principal() principal: OperatorPrincipal,
-    @Credential() credential: OperatorCredential,
-  ) {
+  createOperator(@Body() body: unknown, @Principal() principal: OperatorPrincipal) {
     const asked = parseFields(createOperatorBodySchema, body);
-    return this.desk.createOperator(principal, asked, this.#stillMay(credential));
+    return this.desk.createOperator(principal, asked);
   }
 
   @Delete('operators/:token_id')

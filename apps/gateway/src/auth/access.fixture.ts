@@ -82,27 +82,15 @@ export const ADMIN: OperatorPrincipal = {
   role: 'admin',
   tenant_id: 'default',
   tenant_ids: ['*'],
+  isInForce: () => true,
 };
-
-/** Asked by somebody who still may, unless a spec says otherwise. */
-class DeskForSpecs extends AccessDesk {
-  override createAgentKey(...[by, body, isLive = () => true]: Asked<'createAgentKey'>) {
-    return super.createAgentKey(by, body, isLive);
-  }
-
-  override createOperator(...[by, body, isLive = () => true]: Asked<'createOperator'>) {
-    return super.createOperator(by, body, isLive);
-  }
-}
-type Asked<Name extends 'createAgentKey' | 'createOperator'> =
-  Parameters<AccessDesk[Name]> extends [infer By, infer Body, infer IsLive] ? [By, Body, IsLive?] : never;
 
 export interface AccessFixture {
   store: FakeAccessStore;
   clock: FakeTime;
   ids: IdSource;
   directory: CredentialDirectory;
-  desk: DeskForSpecs;
+  desk: AccessDesk;
   authenticator: Authenticator;
   bootstrap: Bootstrap;
 }
@@ -121,7 +109,7 @@ export async function startAccess(
   const { store = new FakeAccessStore(), clock = new FakeTime(), ids = countingIds() } = options;
   const directory = new CredentialDirectory({ store, clock, timer: clock });
   await directory.load();
-  const desk = new DeskForSpecs({ directory, store, clock, ids });
+  const desk = new AccessDesk({ directory, store, clock, ids });
   const bootstrap = await bootstrapAccess({
     directory,
     desk,

@@ -222,6 +222,7 @@ describe('operators with a login', () => {
     const { authenticator, desk, directory, bootstrap, store } = access;
     const found = operator({ cookie });
     if (!found.ok) throw new Error('expected a login');
+    expect(found.principal.isInForce()).toBe(true);
     const revoked: unknown[] = [];
     authenticator.onRevoked((revocation) => revoked.push(revocation));
     await desk.createOperator(ADMIN, { name: 'second', role: 'admin', tenant_ids: ['*'] });
@@ -231,7 +232,7 @@ describe('operators with a login', () => {
       ok: false,
       code: 'unauthorized',
     });
-    expect(authenticator.isLive(found.credential)).toBe(false);
+    expect(found.principal.isInForce()).toBe(false);
     expect(revoked).toEqual([{ kind: 'operator', token_id: found.credential.token_id }]);
     expect(store.loginRows.size).toBe(0);
     expect(directory.operator(found.credential.token_id)?.revoked_at_ms).toBe(access.clock.nowMs());

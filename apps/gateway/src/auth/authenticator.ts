@@ -141,11 +141,6 @@ export class Authenticator {
     return this.#directory.isInForce(principal);
   }
 
-  /** False once the token or login behind a long-lived connection is gone. */
-  isLive(credential: OperatorCredential): boolean {
-    return this.#directory.isLive(credential);
-  }
-
   /** Called at once when a key, a token or a login ends: cut its sockets. Returns the detach function. */
   onRevoked(listener: (revocation: Revocation) => void): () => void {
     return this.#directory.onRevoked(listener);
@@ -190,13 +185,15 @@ export class Authenticator {
     if (!mayActFor(caller.tenantIds, tenantId)) {
       return { ok: false, code: 'forbidden', detail: 'You may not act for this tenant.' };
     }
+    const { credential } = caller;
     const principal: OperatorPrincipal = {
       kind: 'operator',
       operator_id: caller.operatorId ?? caller.tokenName,
       role: caller.role,
       tenant_id: tenantId,
       tenant_ids: caller.tenantIds,
+      isInForce: () => this.#directory.isLive(credential),
     };
-    return { ok: true, principal, credential: caller.credential };
+    return { ok: true, principal, credential };
   }
 }

@@ -29,7 +29,7 @@ const LOGIN_DAYS = 30;
 const LOGIN_MS = LOGIN_DAYS * DAY_MS;
 
 /** `GET /v1/auth/me` for a principal. */
-export const describe = (principal: OperatorPrincipal): Me => ({
+export const describe = (principal: Omit<OperatorPrincipal, 'kind' | 'isInForce'>): Me => ({
   operator_id: principal.operator_id,
   role: principal.role,
   tenant_id: principal.tenant_id,
@@ -108,7 +108,7 @@ export class LoginDesk {
     this.#onAttempt('ok');
     const { role, tenant_ids } = operator;
     const { operator_id, tenant_id } = login;
-    return { cookie, me: describe({ kind: 'operator', operator_id, role, tenant_id, tenant_ids }) };
+    return { cookie, me: describe({ operator_id, role, tenant_id, tenant_ids }) };
   }
 
   /** Ends the login behind a cookie's value, if there is one. */

@@ -50,3 +50,17 @@ it('fails where the store takes the first line alone, which stands for what was 
   await expect(audit.around(LINE, act)).rejects.toThrow('store_full');
   expect(lines).toEqual(['purge begun {"of":"a"}']);
 });
+
+it('begins nothing for somebody whose token has ended, and says what came of what began before', async () => {
+  const { audit, lines } = auditOn({ isFull: false });
+  const [by, ...rest] = LINE;
+  let isInForce = true;
+  const line: AuditLine = [{ ...by, isInForce: () => isInForce }, ...rest];
+  await audit.around(line, async () => {
+    isInForce = false;
+  });
+  const unauthorized = { code: 'unauthorized' };
+  await expect(audit.around(line, async () => expect.unreachable())).rejects.toMatchObject(unauthorized);
+  await expect(audit.record(...line)).rejects.toMatchObject(unauthorized);
+  expect(lines).toEqual(['purge begun {"of":"a"}', 'purge ok {"of":"a"}']);
+});

@@ -8,9 +8,11 @@ import {
 } from '#contracts';
 import type { Clock } from '#kernel';
 
-/** Who acts: an operator, or the gateway itself. */
+/** Who acts: an operator, the gateway itself, or an operator of another one. */
 export interface Auditor extends Pick<OperatorPrincipal, 'operator_id'> {
   role: Role | 'system';
+  /** Of an operator of this gateway. */
+  isInForce?(): boolean;
   /** Of the other gateway where it was commanded. */
   gateway_id?: string;
 }
@@ -24,15 +26,15 @@ export class SettingsAudit {
     private readonly clock: Clock,
   ) {}
 
-  /** Durable when it settles. Rejects as the store does. */
-  record(...line: AuditLine): Promise<void> {
-    return this.#append(line, 'ok');
+  /** Durable when it settles. Rejects as `draft` throws, and as the store does. */
+  async record(...line: AuditLine): Promise<void> {
+    await this.#append(this.draft(...line));
   }
 
   /**
    * Does what the store cannot write together with its line: that it begins is durable before it does (outcome `begun`), what
-   * came of it once this settles (`ok`, or the code that refused it). Rejects as `act` does, and as the store does: nothing has
-   * begun where it refuses the first line.
+   * came of it once this settles (`ok`, or the code that refused it). Rejects as `act` does, and as `record`: nothing has begun
+   * where that refuses the first line.
    * @param found what the second line says beside the first, once it is known
    */
   async around<T>(
@@ -40,17 +42,22 @@ export class SettingsAudit {
     act: () => Promise<T>,
     found: (result: T) => Record<string, unknown> = () => ({}),
   ): Promise<T> {
-    const [by, tenantId, action, detail] = line;
-    await this.#append(line, 'begun');
+    const begun = { ...this.draft(...line), outcome: 'begun' };
+    await this.#append(begun);
+    const end = (outcome: string, more = {}) =>
+      this.#append({ ...begun, at_ms: this.clock.nowMs(), outcome, detail: { ...begun.detail, ...more } });
     const result = await act().catch(async (error: unknown) => {
-      await this.#append(line, error instanceof ObservatoryError ? error.code : 'internal_error');
+      await end(error instanceof ObservatoryError ? error.code : 'internal_error');
       throw error;
     });
-    await this.#append([by, tenantId, action, { ...detail, ...found(result) }], 'ok');
+    await end('ok', found(result));
     return result;
   }
 
-  /** Of now, for who writes it together with the change itself. */
+  /**
+   * Of now, for who writes it together with the change itself, when the turn of that has come.
+   * @throws ObservatoryError unauthorized where whoever asked may no longer
+   */
   draft(
     by: Auditor,
     tenantId: string,
@@ -58,6 +65,7 @@ export class SettingsAudit {
     detail: Record<string, unknown>,
     states: { before: string; after: string } | null = null,
   ): AuditDraft {
+    requireInForce(by);
     return {
       tenant_id: tenantId,
       at_ms: this.clock.nowMs(),
@@ -72,9 +80,19 @@ export class SettingsAudit {
     };
   }
 
-  async #append(line: AuditLine, outcome: string): Promise<void> {
-    await this.store.commitControl({ audit: [{ ...this.draft(...line), outcome }] });
+  async #append(draft: AuditDraft): Promise<void> {
+    await this.store.commitControl({ audit: [draft] });
   }
+}
+
+/**
+ * Nothing is changed without a line in the audit, so whoever has waited for its turn is asked here, where that is drafted: one
+ * whose token is revoked, or whose login is over, would else go on changing for as long as it had sent ahead.
+ *
+ * @throws ObservatoryError unauthorized
+ */
+export function requireInForce(by: Auditor): void {
+  if (by.isInForce?.() === false) throw new ObservatoryError('unauthorized');
 }
 
 /** The detail of an audit line, and the gateway of a command that was given at another one. */

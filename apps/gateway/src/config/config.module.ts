@@ -2,6 +2,7 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import type { DecisionStore } from '#contracts';
 import type { Clock } from '#kernel';
+import { SettingsAudit } from '../auth/settings-audit.js';
 import { requireSidecarSettings } from '../semantic-loop/sidecar-environment.js';
 import {
   CLOCK,
@@ -84,7 +85,11 @@ export const configModule = ({
       provide: RUNTIME_CONFIG,
       inject: [STORE, CLOCK],
       useFactory: async (store: DecisionStore, clock: Clock) => {
-        const runtimeConfig = new RuntimeConfigStore({ store, clock, environment: environment.runtime });
+        const runtimeConfig = new RuntimeConfigStore({
+          store,
+          audit: new SettingsAudit(store, clock),
+          environment: environment.runtime,
+        });
         await runtimeConfig.load();
         return runtimeConfig;
       },

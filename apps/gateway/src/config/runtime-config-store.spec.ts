@@ -2,11 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { RUNTIME_CONFIG_DEFAULTS } from '#contracts';
 import { FakeClock } from '#testing';
 import { ADMIN, FakeAccessStore } from '../auth/access.fixture.js';
+import { SettingsAudit } from '../auth/settings-audit.js';
 import { readEnvironment } from './env.js';
 import { RuntimeConfigStore } from './runtime-config-store.js';
 
 async function start(environment: Record<string, string> = {}, store = new FakeAccessStore()) {
-  const options = { store, clock: new FakeClock(), environment: readEnvironment(environment).runtime };
+  const audit = new SettingsAudit(store, new FakeClock());
+  const options = { store, audit, environment: readEnvironment(environment).runtime };
   const config = new RuntimeConfigStore(options);
   await config.load();
   return { config, store };

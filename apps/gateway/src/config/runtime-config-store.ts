@@ -5,7 +5,6 @@
  * @see FR-9.11
  */
 import {
-  type AuditDraft,
   type DecisionStore,
   ObservatoryError,
   type OperatorPrincipal,
@@ -20,7 +19,8 @@ import {
   runtimeConfigSchema,
 } from '#contracts';
 import { hasAllTenants } from '#domain/auth';
-import { ChangeQueue, type Clock, changesOf } from '#kernel';
+import { ChangeQueue, changesOf } from '#kernel';
+import type { SettingsAudit } from '../auth/settings-audit.js';
 import { inWordsOfRequests } from '../errors/in-words-of-requests.js';
 import { type Environment, RUNTIME_VARIABLES } from './env.js';
 
@@ -33,16 +33,20 @@ type ConfigStore = Pick<DecisionStore, 'settings' | 'saveSettings'>;
 
 export class RuntimeConfigStore implements RuntimeConfigSource {
   readonly #store: ConfigStore;
-  readonly #clock: Clock;
+  readonly #audit: SettingsAudit;
   readonly #stored = new Map<RuntimeConfigKey, unknown>();
   /** What the others are: of the environment, or the defaults. */
   readonly #unstored: ReadonlyMap<RuntimeConfigKey, unknown>;
   /** All settings are one thing here: whether a value may be set depends on the others. */
   readonly #changes = new ChangeQueue<'settings'>();
 
-  constructor(options: { store: ConfigStore; clock: Clock; environment: Environment['runtime'] }) {
+  constructor(options: {
+    store: ConfigStore;
+    audit: SettingsAudit;
+    environment: Environment['runtime'];
+  }) {
     this.#store = options.store;
-    this.#clock = options.clock;
+    this.#audit = options.audit;
     this.#unstored = new Map(KEYS.map((key) => [key, unstoredOf(options.environment, key)]));
   }
 
@@ -105,7 +109,8 @@ export class RuntimeConfigStore implements RuntimeConfigSource {
     const before = Object.fromEntries(keys.map((key) => [key, this.get(key)]));
     const after = Object.fromEntries(keys.map((key) => [key, this.#afterChange(key, changes)]));
     const values = new Map(keys.map((key) => [settingName(key), changes[key] ?? undefined]));
-    await this.#store.saveSettings(values, this.#auditDraft(principal, before, after));
+    const draft = this.#audit.draft(principal, principal.tenant_id, 'config.update', { before, after });
+    await this.#store.saveSettings(values, draft);
     for (const key of keys) {
       if (changes[key] === null) this.#stored.delete(key);
       else this.#stored.set(key, changes[key]);
@@ -138,25 +143,6 @@ export class RuntimeConfigStore implements RuntimeConfigSource {
     const source = this.#stored.has(key) ? `the stored ${key}` : RUNTIME_VARIABLES[key];
     const shown = JSON.stringify(given)?.slice(0, 80);
     return `${source} is ${shown}, which cannot be used; ${key} is ${JSON.stringify(RUNTIME_CONFIG_DEFAULTS[key])} instead.`;
-  }
-
-  #auditDraft(
-    principal: OperatorPrincipal,
-    before: Record<string, unknown>,
-    after: Record<string, unknown>,
-  ): AuditDraft {
-    return {
-      tenant_id: principal.tenant_id,
-      at_ms: this.#clock.nowMs(),
-      operator_id: principal.operator_id,
-      role: principal.role,
-      action: 'config.update',
-      session_id: null,
-      before_state: null,
-      after_state: null,
-      outcome: 'ok',
-      detail: { before, after },
-    };
   }
 }
 

@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest';
 import { documentedSettings, FakeClock } from '#testing';
 import { FakeAccessStore } from '../auth/access.fixture.js';
+import { SettingsAudit } from '../auth/settings-audit.js';
 import { parseConfig } from './config.js';
 import { CONFIG_VARIABLES, RUNTIME_VARIABLES, readEnvironment, SECRET_VARIABLES } from './env.js';
 import { LLM_CACHE_VARIABLES, parseLlmCacheConfig } from './llm-cache-config.js';
@@ -30,7 +31,7 @@ it('gives each default as it is: what is set to it changes nothing', () => {
     const store = new FakeAccessStore();
     const runtime = new RuntimeConfigStore({
       store,
-      clock: new FakeClock(),
+      audit: new SettingsAudit(store, new FakeClock()),
       environment: environment.runtime,
     });
     return {

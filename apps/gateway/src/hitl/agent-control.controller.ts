@@ -12,14 +12,7 @@ import {
   sessionKey,
 } from '#contracts';
 import { Interrupt } from '#kernel';
-import {
-  type AnyPrincipal,
-  Credential,
-  type OperatorCredential,
-  Principal,
-  RequiresAgent,
-  RequiresAgentOr,
-} from '../auth/access.js';
+import { type AnyPrincipal, Principal, RequiresAgent, RequiresAgentOr } from '../auth/access.js';
 import { AUTHENTICATOR, type Authenticator } from '../auth/authenticator.js';
 import { parseFields } from '../errors/field-errors.js';
 import { queryNumber } from '../page-query.js';
@@ -48,7 +41,6 @@ export class AgentControlController {
   @RequiresAgentOr('observe')
   async poll(
     @Principal() principal: AnyPrincipal,
-    @Credential() credential: OperatorCredential | undefined,
     @Param('session_id') sessionId: string,
     @Query() query: unknown,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -57,9 +49,7 @@ export class AgentControlController {
     const key = sessionKey(principal.tenant_id, parseSessionId(sessionId));
     const isAgent = principal.kind === 'agent';
     const isInForce = (): boolean =>
-      principal.kind === 'agent'
-        ? this.authenticator.isInForce(principal)
-        : credential !== undefined && this.authenticator.isLive(credential);
+      principal.kind === 'agent' ? this.authenticator.isInForce(principal) : principal.isInForce();
     const over = new Interrupt();
     let isHungUp = false;
     reply.raw.once('close', () => {

@@ -10,8 +10,7 @@ import {
   type Page,
 } from '#contracts';
 import type { Clock } from '#kernel';
-import { Credential, type OperatorCredential, Principal, Requires } from '../auth/access.js';
-import { AUTHENTICATOR, type Authenticator } from '../auth/authenticator.js';
+import { Principal, Requires } from '../auth/access.js';
 import { parseFields } from '../errors/field-errors.js';
 import { pageQuery } from '../page-query.js';
 import { CLOCK, STORE } from '../tokens.js';
@@ -32,7 +31,6 @@ export class AuditController {
   constructor(
     @Inject(STORE) private readonly store: Pick<DecisionStore, 'audit' | 'verifyAudit'>,
     @Inject(CLOCK) private readonly clock: Clock,
-    @Inject(AUTHENTICATOR) private readonly authenticator: Authenticator,
   ) {}
 
   /** Newest first. */
@@ -45,13 +43,10 @@ export class AuditController {
   /** The whole chain, or one session's entries, as JSON lines. */
   @Get('export')
   @Requires('observe')
-  async export(
-    @Principal() { tenant_id }: OperatorPrincipal,
-    @Credential() credential: OperatorCredential,
-    @Query() query: unknown,
-  ): Promise<StreamableFile> {
+  async export(@Principal() operator: OperatorPrincipal, @Query() query: unknown): Promise<StreamableFile> {
+    const { tenant_id } = operator;
     const asked = { tenant_id, ...parseFields(auditExportQuery, query) };
-    const lines = await exportAudit(this.store, asked, () => this.authenticator.isLive(credential));
+    const lines = await exportAudit(this.store, asked, () => operator.isInForce());
     const day = new Date(this.clock.nowMs()).toISOString().slice(0, 10);
     return new StreamableFile(lines, {
       type: 'application/x-ndjson',

@@ -29,7 +29,7 @@ import {
   supersedes,
 } from '#domain/hitl';
 import type { Clock, IdSource } from '#kernel';
-import { type Auditor, whereCommanded } from '../auth/settings-audit.js';
+import { type Auditor, requireInForce, whereCommanded } from '../auth/settings-audit.js';
 import { BOUND_MET } from './control-bounds.js';
 import { type ControlEntry, pauseLeftMs, prunedRow } from './control-entry.js';
 import type { ControlRegistry } from './control-registry.js';
@@ -224,8 +224,12 @@ export class CommandRunner {
       await this.run(entry, SYSTEM_ACTOR, decision.command, { isExpiry: true });
   }
 
-  /** An audit line as of now: success without a change of state, until told otherwise. */
+  /**
+   * An audit line as of now: success without a change of state, until told otherwise.
+   * @throws ObservatoryError unauthorized where whoever asked may no longer
+   */
   draft(entry: ControlEntry, actor: Auditor, action: string, detail: Record<string, unknown>): AuditDraft {
+    requireInForce(actor);
     const state: ControlState = entry.row.state;
     return {
       tenant_id: entry.row.tenant_id,

@@ -182,6 +182,7 @@ export const operator = (operatorId = 'ada', tenantId = TENANT): OperatorPrincip
   role: 'operator',
   tenant_id: tenantId,
   tenant_ids: [tenantId],
+  isInForce: () => true,
 });
 
 /** A desk and everything around it. `restart` makes the next one on the same store. */

@@ -31,10 +31,6 @@ class FakeAuthenticator {
     return !this.#isRevoked;
   }
 
-  isLive(): boolean {
-    return !this.#isRevoked;
-  }
-
   onRevoked(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -53,12 +49,13 @@ afterEach(async () => {
 
 /** Stands for the real guard: an agent, unless the request says operator. */
 class FakeGuard implements CanActivate {
+  constructor(private readonly authenticator: FakeAuthenticator) {}
+
   canActivate(context: ExecutionContext): boolean {
     const request = context.switchToHttp().getRequest();
     request.principal = request.headers['x-as-operator']
-      ? operator(request.headers['x-as-operator'])
+      ? { ...operator(request.headers['x-as-operator']), isInForce: () => this.authenticator.isInForce() }
       : { kind: 'agent', key_id: 'k', key_name: 'k', tenant_id: TENANT, agent_ids: null };
-    request.credential = { token_id: 't', login_id: null };
     return true;
   }
 }
@@ -85,7 +82,7 @@ async function start() {
 
   @Module({
     imports: [PortsModule, ErrorsModule, HitlModule],
-    providers: [{ provide: APP_GUARD, useValue: new FakeGuard() }],
+    providers: [{ provide: APP_GUARD, useValue: new FakeGuard(authenticator) }],
   })
   class TestModule {}
 

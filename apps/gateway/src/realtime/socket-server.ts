@@ -4,7 +4,6 @@ import { Server, type Socket } from 'socket.io';
 import type { AgentPrincipal, OperatorPrincipal } from '#contracts';
 import { ERRORS, LIMITS, PING_EVERY_MS } from '#contracts';
 import { isOwnPage } from '#domain/auth';
-import type { OperatorCredential } from '../auth/access.js';
 import type { Authenticator, SocketOutcome } from '../auth/authenticator.js';
 import type { GatewayConfig } from '../config/config.js';
 import { API_HEADERS } from '../errors/security-headers.js';
@@ -68,12 +67,8 @@ export function authenticateOperator(
   socket: Socket,
   { trustProxy }: Pick<GatewayConfig, 'trustProxy'>,
 ): SocketOutcome {
-  const { principal, credential } = socket.data as {
-    principal?: OperatorPrincipal;
-    credential?: OperatorCredential;
-  };
-  if (principal && credential)
-    return authenticator.isLive(credential) ? { ok: true, principal } : NOT_SIGNED_IN;
+  const { principal } = socket.data as { principal?: OperatorPrincipal };
+  if (principal) return principal.isInForce() ? { ok: true, principal } : NOT_SIGNED_IN;
   const { headers, auth } = socket.handshake;
   const outcome = authenticator.operatorSocket({
     token: text(auth.token),
