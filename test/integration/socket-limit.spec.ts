@@ -64,20 +64,48 @@ describe.each([
   });
 });
 
-test('a connection that asks for many sockets in one breath gets no more', async () => {
-  const { body } = await gateway.operator('POST', '/v1/agent-keys', { name: 'in one breath' });
+/** A connection of Engine.IO that polls: the URL of all its requests. */
+async function openPolling(): Promise<string> {
   const transport = `${gateway.url}/socket.io/?EIO=4&transport=polling`;
   const opened = await (await fetch(transport)).text();
-  const connection = `${transport}&sid=${JSON.parse(opened.slice(1)).sid}`;
-  const ask = `40/agents,${JSON.stringify({ key: body.secret })}`;
-  await fetch(connection, { method: 'POST', body: Array(5).fill(ask).join(PACKET_SEPARATOR) });
+  return `${transport}&sid=${JSON.parse(opened.slice(1)).sid}`;
+}
+
+const askWith = (key: string): string => `40/agents,${JSON.stringify({ key })}`;
+
+const post = (connection: string, ...packets: string[]) =>
+  fetch(connection, { method: 'POST', body: packets.join(PACKET_SEPARATOR) });
+
+test('a connection that asks for many sockets in one breath gets no more', async () => {
+  const { body } = await gateway.operator('POST', '/v1/agent-keys', { name: 'in one breath' });
+  const connection = await openPolling();
+  await post(connection, ...Array(5).fill(askWith(body.secret)));
   const answers = (await (await fetch(connection)).text()).split(PACKET_SEPARATOR);
   expect(answers.filter((answer) => answer.startsWith('40/agents'))).toHaveLength(2);
   expect(answers.filter((answer) => answer.includes('too_many_sockets'))).toHaveLength(3);
 
   expect(await connect('/agents', { key: body.secret })).toBe('too_many_sockets');
-  await fetch(connection, { method: 'POST', body: '1' });
+  await post(connection, '1');
   await expect.poll(() => connect('/agents', { key: body.secret })).toBe('in');
+});
+
+test('a connection has a place again for each socket that left', async () => {
+  const { body } = await gateway.operator('POST', '/v1/agent-keys', { name: 'comes and goes' });
+  const connection = await openPolling();
+  for (let count = 0; count < 4; count += 1) {
+    await post(connection, askWith(body.secret));
+    expect(await (await fetch(connection)).text()).toContain('40/agents,{"sid"');
+    await post(connection, '41/agents,');
+  }
+  for (const answer of ['in', 'in', 'too_many_sockets'])
+    expect(await connect('/agents', { key: body.secret })).toBe(answer);
+});
+
+test('a connection that ends in the breath in which it asked for a socket has taken no place', async () => {
+  const { body } = await gateway.operator('POST', '/v1/agent-keys', { name: 'does not wait' });
+  for (let count = 0; count < 4; count += 1) await post(await openPolling(), askWith(body.secret), '1');
+  for (const answer of ['in', 'in', 'too_many_sockets'])
+    expect(await connect('/agents', { key: body.secret })).toBe(answer);
 });
 
 test('a stranger is told by code that it is one', async () => {

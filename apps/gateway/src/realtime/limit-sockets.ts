@@ -20,6 +20,11 @@ export function limitSockets(
   /** By credential; nothing is kept of one without a socket. */
   const holders = new Map<string, Set<Socket>>();
   namespace.use((socket, next) => {
+    // It ended in the breath in which it asked: it is let in nowhere, and of its end nobody would tell any more.
+    if (socket.conn.readyState !== 'open') {
+      next();
+      return;
+    }
     const id = credentialId(socket);
     const held = holders.get(id) ?? new Set();
     if (held.size >= perCredentialMax) {
