@@ -45,3 +45,41 @@ export async function letAllCome(scheduler: fc.Scheduler, together: readonly num
     await turn();
   }
 }
+
+/** A race with several who act: each act begins when the scheduler says. */
+export abstract class RaceOfActors implements Race {
+  readonly trail: string[] = [];
+  /** Nobody waits any more: what is done then is done at once. */
+  isFree = false;
+  protected readonly failures: unknown[] = [];
+  /** Who acts still. */
+  protected busyCount = 0;
+
+  constructor(readonly scheduler: fc.Scheduler) {}
+
+  abstract run(): Promise<void>;
+  abstract check(): Promise<void> | void;
+
+  note(what: string): void {
+    this.trail.push(what);
+  }
+
+  async port(what: string): Promise<void> {
+    if (!this.isFree) await this.scheduler.schedule(Promise.resolve(), what);
+  }
+
+  /** One act after the other; what one rejects with ends it, and is a failure. */
+  protected async actor<Act>(name: string, acts: readonly Act[], act: (one: Act) => unknown): Promise<void> {
+    this.busyCount += 1;
+    try {
+      for (const one of acts) {
+        await this.port(`${name} ${JSON.stringify(one)}`);
+        this.note(`${name} ${JSON.stringify(one)}`);
+        await act(one);
+      }
+    } catch (error) {
+      this.failures.push(error);
+    }
+    this.busyCount -= 1;
+  }
+}

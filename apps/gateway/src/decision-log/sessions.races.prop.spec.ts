@@ -26,7 +26,15 @@ import {
 import { initialControl } from '#domain/decision-log';
 import { tupleOf } from '#domain/entropy';
 import { EntropyTracker } from '#domain/entropy/writer';
-import { buildDecisionLog, buildSessionView, checkRaces, FakeClock, letAllCome, RACES_MS } from '#testing';
+import {
+  buildDecisionLog,
+  buildSessionView,
+  checkRaces,
+  FakeClock,
+  letAllCome,
+  RACES_MS,
+  RaceOfActors,
+} from '#testing';
 import type { ControlDesk } from '../hitl/control-desk.js';
 import { IngestEvents } from './ingest-events.js';
 import { SchemaInterceptor } from './schema-interceptor.js';
@@ -163,11 +171,9 @@ const asStored = ({ body, held, ...row }: StepRow & { seq: number }): StoredStep
   body_chars: body.length,
 });
 
-class Race {
+class Race extends RaceOfActors {
   readonly store = new RaceStore(this);
   readonly clock = new FakeClock();
-  isFree = false;
-  readonly trail: string[] = [];
   readonly registry: SessionRegistry;
   readonly #tracker: EntropyTracker;
   readonly #interceptor: SchemaInterceptor;
@@ -175,13 +181,13 @@ class Race {
   readonly #windows = new Map<string, number>();
   /** Whose window was pushed out while steps of it were on their way: what is read for the next one has not all of them. */
   readonly #lacking = new Set<SessionKey>();
-  readonly #failures: unknown[] = [];
   #serial = 0;
 
   constructor(
     readonly acts: Acts,
-    readonly scheduler: fc.Scheduler,
+    scheduler: fc.Scheduler,
   ) {
+    super(scheduler);
     const { clock } = this;
     const store = this.store as unknown as DecisionStore;
     const config = { get: (key: keyof typeof RUNTIME_CONFIG_DEFAULTS) => RUNTIME_CONFIG_DEFAULTS[key] };
@@ -241,22 +247,6 @@ class Race {
     });
   }
 
-  async port(what: string): Promise<void> {
-    if (!this.isFree) await this.scheduler.schedule(Promise.resolve(), what);
-  }
-
-  async #actor<Act>(name: string, acts: readonly Act[], act: (one: Act) => Promise<unknown>): Promise<void> {
-    try {
-      for (const one of acts) {
-        await this.port(`${name} ${JSON.stringify(one)}`);
-        this.trail.push(`${name} ${JSON.stringify(one)}`);
-        await act(one);
-      }
-    } catch (error) {
-      this.#failures.push(error);
-    }
-  }
-
   /** As after a start that found more sessions than memory has room for. */
   async begin(): Promise<void> {
     for (let nth = 0; nth < this.acts.sessionCountMax; nth += 1) {
@@ -268,8 +258,8 @@ class Race {
 
   async run(): Promise<void> {
     for (const [nth, steps] of this.acts.senders.entries())
-      void this.#actor(`sender ${nth}`, steps, (act) => this.#send(act));
-    void this.#actor('other', this.acts.others, (act) => this.#other(act));
+      void this.actor(`sender ${nth}`, steps, (act) => this.#send(act));
+    void this.actor('other', this.acts.others, (act) => this.#other(act));
     await letAllCome(this.scheduler, this.acts.together);
   }
 
@@ -305,7 +295,7 @@ class Race {
   }
 
   async check(): Promise<void> {
-    for (const failure of this.#failures) throw failure;
+    for (const failure of this.failures) throw failure;
     this.isFree = true;
     this.store.commit();
     await this.registry.save();

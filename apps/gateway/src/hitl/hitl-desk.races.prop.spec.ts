@@ -19,7 +19,7 @@ import {
   sessionKey,
 } from '#contracts';
 import { Interrupt } from '#kernel';
-import { checkRaces, FakeTime, letAllCome, RACES_MS, turn } from '#testing';
+import { checkRaces, FakeTime, letAllCome, RACES_MS, RaceOfActors, turn } from '#testing';
 import { HeldCalls } from '../llm-proxy/calls/held-calls.js';
 import { WaitingCalls } from '../llm-proxy/calls/waiting-calls.js';
 import { buildProxyCall } from '../llm-proxy/proxy-call.fixture.js';
@@ -118,7 +118,7 @@ interface Deed {
   outcome: string | null;
 }
 
-class Race {
+class Race extends RaceOfActors {
   readonly store: RaceStore;
   readonly time = new FakeTime();
   harness!: DeskHarness;
@@ -136,19 +136,17 @@ class Race {
   readonly tellings: ControlWord[] = [];
   readonly heard: { at: Session; answers: ControlPollAnswer[] }[] = [];
   readonly held = new HeldCalls();
-  readonly trail: string[] = [];
   readonly #waits = new Set<{ what: string; at: Session; after?: number | undefined; leave: () => void }>();
   #ticks = 0;
   #serial = 0;
-  #busy = 0;
-  readonly #failures: unknown[] = [];
   #steps!: { hold: ReturnType<typeof holdStep>; again: ReturnType<typeof holdAgainStep> };
   readonly #cursors = new Map<Session, number>();
 
   constructor(
     readonly acts: Acts,
-    readonly scheduler: fc.Scheduler,
+    scheduler: fc.Scheduler,
   ) {
+    super(scheduler);
     this.store = new RaceStore(this);
   }
 
@@ -166,7 +164,7 @@ class Race {
     return this.desk.view(keyOf(at));
   }
 
-  async port(what: string): Promise<void> {
+  override async port(what: string): Promise<void> {
     if (this.store.isFree) return;
     await this.scheduler.schedule(Promise.resolve(), what);
   }
@@ -201,37 +199,22 @@ class Race {
     this.#steps = { hold, again: holdAgainStep(hold) };
   }
 
-  /** Everybody does one thing after the other. */
-  async #actor<Act>(name: string, acts: readonly Act[], act: (one: Act) => Promise<unknown>): Promise<void> {
-    this.#busy += 1;
-    try {
-      for (const one of acts) {
-        await this.port(`${name} ${JSON.stringify(one)}`);
-        this.note(`${name} ${JSON.stringify(one)}`);
-        await act(one);
-      }
-    } catch (error) {
-      this.#failures.push(error);
-    }
-    this.#busy -= 1;
-  }
-
-  note(what: string): void {
+  override note(what: string): void {
     this.trail.push(`${this.tick()} ${what}`);
   }
 
   async run(): Promise<void> {
     const { acts } = this;
     for (const by of ['ada', 'ben'] as const)
-      void this.#actor(by, acts[by], ({ at, command }) => this.#command(by, at, command));
-    void this.#actor('eve', acts.eve, ({ at, command }) => this.#hear(at, command));
-    void this.#actor('agent', acts.agent, (act) => this.#agent(act));
+      void this.actor(by, acts[by], ({ at, command }) => this.#command(by, at, command));
+    void this.actor('eve', acts.eve, ({ at, command }) => this.#hear(at, command));
+    void this.actor('agent', acts.agent, (act) => this.#agent(act));
     for (const [nth, calls] of acts.calls.entries())
-      void this.#actor(`client ${nth}`, calls, (act) => this.#call(act));
-    void this.#actor('clock', acts.clock, ({ ms }) => this.time.pass(ms));
-    void this.#actor('leaving', acts.leaving, async ({ nth }) => [...this.#waits][nth]?.leave());
+      void this.actor(`client ${nth}`, calls, (act) => this.#call(act));
+    void this.actor('clock', acts.clock, ({ ms }) => this.time.pass(ms));
+    void this.actor('leaving', acts.leaving, async ({ nth }) => [...this.#waits][nth]?.leave());
     await this.idle();
-    for (let round = 0; this.#busy > 0; round += 1) {
+    for (let round = 0; this.busyCount > 0; round += 1) {
       expect(round, 'somebody waits for ever').toBeLessThan(30);
       await this.#nobodyWaitsInVain();
       for (const at of SESSIONS) {
@@ -450,7 +433,7 @@ class Race {
   }
 
   async check(): Promise<void> {
-    for (const failure of this.#failures) throw failure;
+    for (const failure of this.failures) throw failure;
     for (const { id, at, atTick, atMs } of this.sent)
       expect([id, this.stopped(at, atTick, atMs)]).toEqual([id, undefined]);
     for (const { key, traceId, isHeld, atTick } of this.store.appended) {

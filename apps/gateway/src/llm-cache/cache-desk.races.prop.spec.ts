@@ -18,7 +18,15 @@ import {
   type SemanticQuery,
 } from '#contracts';
 import { MemoryLlmCache } from '#domain/llm-cache';
-import { buildLlmAnswer, checkRaces, countingIds, FakeClock, letAllCome, RACES_MS } from '#testing';
+import {
+  buildLlmAnswer,
+  checkRaces,
+  countingIds,
+  FakeClock,
+  letAllCome,
+  RACES_MS,
+  RaceOfActors,
+} from '#testing';
 import { buildProxyCall } from '../llm-proxy/proxy-call.fixture.js';
 import type { ProxyCall, Verdict } from '../llm-proxy/proxy-call.js';
 import { CacheDesk, type CacheWish } from './cache-desk.js';
@@ -152,11 +160,10 @@ interface Thrown {
   end: number;
 }
 
-class Race {
+class Race extends RaceOfActors {
   readonly clock = new FakeClock();
   readonly asked: Asked[] = [];
   readonly thrown: Thrown[] = [];
-  readonly trail: string[] = [];
   readonly near = new MemoryLlmCache({
     clock: this.clock,
     entriesMax: 100,
@@ -170,15 +177,14 @@ class Race {
   readonly tally = new CacheTally(this.clock, new Registry());
   readonly matches: SemanticMatches;
   readonly desk: CacheDesk;
-  readonly #failures: unknown[] = [];
   #ticks = 0;
   #embeddings = 0;
-  #busy = 0;
 
   constructor(
     readonly acts: Acts,
-    readonly scheduler: fc.Scheduler,
+    scheduler: fc.Scheduler,
   ) {
+    super(scheduler);
     this.cache = acts.isNear ? this.near : new FarCache(this, this.near);
     const { clock, tally, cache, freshness, flights } = this;
     const embedder = {
@@ -193,7 +199,7 @@ class Race {
       close: async () => {},
     };
     const gate = () => null;
-    const onFailed = (error: unknown) => void this.#failures.push(error);
+    const onFailed = (error: unknown) => void this.failures.push(error);
     this.matches = new SemanticMatches({
       clock,
       ids: countingIds(),
@@ -220,7 +226,7 @@ class Race {
     });
   }
 
-  note(what: string): void {
+  override note(what: string): void {
     this.trail.push(`${this.tick()} ${what}`);
   }
 
@@ -229,37 +235,19 @@ class Race {
     return this.#ticks;
   }
 
-  async port(what: string): Promise<void> {
-    await this.scheduler.schedule(Promise.resolve(), what);
-  }
-
-  async #actor<Act>(name: string, acts: readonly Act[], act: (one: Act) => unknown): Promise<void> {
-    this.#busy += 1;
-    try {
-      for (const one of acts) {
-        await this.port(`${name} ${JSON.stringify(one)}`);
-        this.note(`${name} ${JSON.stringify(one)}`);
-        await act(one);
-      }
-    } catch (error) {
-      this.#failures.push(error);
-    }
-    this.#busy -= 1;
-  }
-
   async run(): Promise<void> {
     const { acts } = this;
     for (const [nth, calls] of acts.clients.entries())
-      void this.#actor(`client ${nth}`, calls, (act) => this.#call(act));
+      void this.actor(`client ${nth}`, calls, (act) => this.#call(act));
     for (const [nth, ones] of acts.operators.entries())
-      void this.#actor(`operator ${nth}`, ones, (act) => this.#operate(act));
-    void this.#actor('leaving', acts.leaving, ({ nth }) => {
+      void this.actor(`operator ${nth}`, ones, (act) => this.#operate(act));
+    void this.actor('leaving', acts.leaving, ({ nth }) => {
       const waiting = this.asked.filter(({ outcome }) => outcome === null);
       waiting[nth]?.call.leave();
     });
     await this.idle();
-    for (const failure of this.#failures) throw failure;
-    expect(this.#busy, 'somebody waits for ever').toBe(0);
+    for (const failure of this.failures) throw failure;
+    expect(this.busyCount, 'somebody waits for ever').toBe(0);
     expect([this.flights.count, this.freshness.count]).toEqual([0, 0]);
   }
 

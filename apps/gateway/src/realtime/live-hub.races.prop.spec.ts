@@ -15,7 +15,7 @@ import {
   TOPICS,
   type Topic,
 } from '#contracts';
-import { checkRaces, letAllCome, RACES_MS } from '#testing';
+import { checkRaces, letAllCome, RACES_MS, RaceOfActors } from '#testing';
 import { LiveHub } from './live-hub.js';
 import { LiveSockets } from './live-sockets.js';
 
@@ -241,23 +241,22 @@ class Client {
   }
 }
 
-class Race {
-  readonly trail: string[] = [];
+class Race extends RaceOfActors {
   wire = new Wire();
-  isFree = false;
   #hub!: LiveHub;
   readonly #clients: Client[] = [];
   readonly #happened = new Map<string, Item[]>();
   readonly #heard = new Map<string, string>();
-  readonly #failures: unknown[] = [];
   #reserved = 0;
   #serial = 0;
   #lookCount = 0;
 
   constructor(
     readonly acts: Acts,
-    readonly scheduler: fc.Scheduler,
-  ) {}
+    scheduler: fc.Scheduler,
+  ) {
+    super(scheduler);
+  }
 
   async begin(): Promise<void> {
     await this.#start();
@@ -268,17 +267,17 @@ class Race {
   async run(): Promise<void> {
     const { publishers, clients, frameCount, restartCount } = this.acts;
     for (const [nth, acts] of publishers.entries())
-      void this.#actor(`publisher ${nth}`, acts, (act) => this.#publish(act));
+      void this.actor(`publisher ${nth}`, acts, (act) => this.#publish(act));
     for (const [nth, { acts }] of clients.entries())
-      void this.#actor(`client ${nth}`, acts, (act) => this.#clients[nth]?.act(act));
-    void this.#actor('frame', new Array(frameCount).fill(0), () => this.#hub.flush());
-    void this.#actor('restart', new Array(restartCount).fill(0), () => this.#restart());
+      void this.actor(`client ${nth}`, acts, (act) => this.#clients[nth]?.act(act));
+    void this.actor('frame', new Array(frameCount).fill(0), () => this.#hub.flush());
+    void this.actor('restart', new Array(restartCount).fill(0), () => this.#restart());
     // Each snapshot waits for a turn of its own, behind those that were asked for before.
     for (let turns = 0; turns < TURNS_MAX; turns += 1) await letAllCome(this.scheduler, [1]);
   }
 
   async check(): Promise<void> {
-    for (const failure of this.#failures) throw failure;
+    for (const failure of this.failures) throw failure;
     this.isFree = true;
     this.#hub.flush();
     for (const client of this.#clients) {
@@ -362,22 +361,6 @@ class Race {
     const items = this.#happened.get(key) ?? [];
     this.#happened.set(key, items);
     return items;
-  }
-
-  async port(what: string): Promise<void> {
-    if (!this.isFree) await this.scheduler.schedule(Promise.resolve(), what);
-  }
-
-  async #actor<Act>(name: string, acts: readonly Act[], act: (one: Act) => unknown): Promise<void> {
-    try {
-      for (const one of acts) {
-        await this.port(`${name} ${JSON.stringify(one)}`);
-        this.trail.push(`${name} ${JSON.stringify(one)}`);
-        await act(one);
-      }
-    } catch (error) {
-      this.#failures.push(error);
-    }
   }
 }
 

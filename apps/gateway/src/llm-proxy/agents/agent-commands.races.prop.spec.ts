@@ -14,7 +14,7 @@ import {
   ObservatoryError,
   type StoredDocument,
 } from '#contracts';
-import { buildIncident, checkRaces, countingIds, FakeTime, RACES_MS, turn } from '#testing';
+import { buildIncident, checkRaces, countingIds, FakeTime, RACES_MS, RaceOfActors, turn } from '#testing';
 import { SettingsAudit } from '../../auth/settings-audit.js';
 import { FakeControlLog } from '../../shared-control/control-log.fixture.js';
 import { SharedControl } from '../../shared-control/shared-control.js';
@@ -265,19 +265,17 @@ class Gateway {
   }
 }
 
-class Race {
+class Race extends RaceOfActors {
   readonly time = new FakeTime();
   readonly log = new FakeControlLog();
-  readonly trail: string[] = [];
   readonly gateways: Gateway[];
   #ticks = 0;
-  #busy = 0;
-  readonly #failures: unknown[] = [];
 
   constructor(
     readonly acts: Acts,
-    readonly scheduler: fc.Scheduler,
+    scheduler: fc.Scheduler,
   ) {
+    super(scheduler);
     this.gateways = acts.operators.map((_, at) => new Gateway('AB'[at] as string, this));
   }
 
@@ -285,42 +283,24 @@ class Race {
     this.#ticks += 1;
     return this.#ticks;
   }
-  note(what: string): void {
+  override note(what: string): void {
     this.trail.push(`${this.tick()} ${what}`);
   }
-  async port(what: string): Promise<void> {
-    await this.scheduler.schedule(Promise.resolve(), what);
-  }
-
-  async #actor<Act>(name: string, acts: readonly Act[], act: (one: Act) => Promise<unknown>): Promise<void> {
-    this.#busy += 1;
-    try {
-      for (const one of acts) {
-        await this.port(`${name} ${one}`);
-        this.note(`${name} ${one}`);
-        await act(one);
-      }
-    } catch (error) {
-      this.#failures.push(error);
-    }
-    this.#busy -= 1;
-  }
-
   async run(): Promise<void> {
     for (const [at, gateway] of this.gateways.entries()) {
       for (const [nth, does] of (this.acts.operators[at] ?? []).entries()) {
         const name = `${gateway.id.toLowerCase()}${nth}`;
-        void this.#actor(name, does, (one) => gateway.command(name, one));
+        void this.actor(name, does, (one) => gateway.command(name, one));
       }
-      void this.#actor(
+      void this.actor(
         `kill switch of ${gateway.id}`,
         Array.from({ length: this.acts.fires[at] ?? 0 }, () => ''),
         () => gateway.fire(),
       );
     }
-    void this.#actor('clock', this.acts.waits, (ms) => this.time.pass(ms));
+    void this.actor('clock', this.acts.waits, (ms) => this.time.pass(ms));
     await this.#idle();
-    expect(this.#busy).toBe(0);
+    expect(this.busyCount).toBe(0);
     // What was refused is written again, and every gateway hears all.
     for (let round = 0; round < 4; round += 1) {
       void this.time.pass(5_000);
@@ -346,7 +326,7 @@ class Race {
   }
 
   async check(): Promise<void> {
-    for (const failure of this.#failures) throw failure;
+    for (const failure of this.failures) throw failure;
     const isRefused = this.gateways.some(({ store }) => store.refusedCount > 0);
     for (const gateway of this.gateways) {
       const { agents, store, shown, wrong, policy } = gateway;

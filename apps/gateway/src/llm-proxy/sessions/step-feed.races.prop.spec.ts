@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { type DecisionStore, type LlmAnswer, type SessionKey, type StoredStep, sessionKey } from '#contracts';
 import { initialControl } from '#domain/decision-log';
-import { buildLlmAnswer, checkRaces, FakeClock, letAllCome, RACES_MS } from '#testing';
+import { buildLlmAnswer, checkRaces, FakeClock, letAllCome, RACES_MS, RaceOfActors } from '#testing';
 import type { Incoming } from '../../decision-log/read-message.js';
 import type { SchemaInterceptor } from '../../decision-log/schema-interceptor.js';
 import { SessionRegistry } from '../../decision-log/session-registry.js';
@@ -34,23 +34,21 @@ interface Ended extends Act {
   isTakenBack: boolean;
 }
 
-class Race {
-  readonly trail: string[] = [];
+class Race extends RaceOfActors {
   readonly #clock = new FakeClock();
   readonly #registry: SessionRegistry;
   readonly #delivery: StepDelivery;
   readonly #feed: StepFeed;
   readonly #ended: Ended[] = [];
   readonly #told: string[] = [];
-  readonly #failures: unknown[] = [];
-  #isFree = false;
   #storing: Promise<unknown> = Promise.resolve();
   #serial = 0;
 
   constructor(
     readonly acts: Acts,
-    readonly scheduler: fc.Scheduler,
+    scheduler: fc.Scheduler,
   ) {
+    super(scheduler);
     this.#registry = new SessionRegistry({
       clock: this.#clock,
       store: {} as DecisionStore,
@@ -58,9 +56,9 @@ class Race {
       sessionCountMax: 100,
       controlOf: initialControl,
       heldKeys: () => [],
-      onStoreFailed: (error) => this.#failures.push(error),
+      onStoreFailed: (error) => this.failures.push(error),
     });
-    this.#delivery = new StepDelivery((_count, error) => this.#failures.push(error));
+    this.#delivery = new StepDelivery((_count, error) => this.failures.push(error));
     this.#delivery.connect(
       {
         intercept: (tenantId: string, messages: readonly Incoming[]) => this.#store(tenantId, messages),
@@ -73,20 +71,20 @@ class Race {
       onWaiting: (key, log) => void this.#registry.introduceWaiting(key, log),
       onStepless: (uses) => this.#delivery.noteStepless(uses),
       rowOf: (key) => this.#registry.peek(key),
-      onSkipped: () => this.#failures.push(new Error('skipped')),
+      onSkipped: () => this.failures.push(new Error('skipped')),
     });
   }
 
   async run(): Promise<void> {
     for (const [nth, acts] of this.acts.callers.entries())
-      void this.#actor(`caller ${nth}`, acts, (act) => this.#call(act));
-    void this.#actor('flush', new Array(this.acts.flushCount).fill(0), () => this.#feed.flush());
+      void this.actor(`caller ${nth}`, acts, (act) => this.#call(act));
+    void this.actor('flush', new Array(this.acts.flushCount).fill(0), () => this.#feed.flush());
     await letAllCome(this.scheduler, this.acts.together);
   }
 
   async check(): Promise<void> {
-    for (const failure of this.#failures) throw failure;
-    this.#isFree = true;
+    for (const failure of this.failures) throw failure;
+    this.isFree = true;
     this.#feed.stop();
     await this.#delivery.settled();
     const steps = this.#ended.filter(({ kind }) => kind === 'plain' || kind === 'tools');
@@ -124,7 +122,7 @@ class Race {
       ...(kind === 'stepless' || kind === 'refund' ? { dialect: null } : { body: { model: 'm', messages } }),
     });
     step.run?.(call);
-    await this.#port(`${call.id} is answered`);
+    await this.port(`${call.id} is answered`);
     const costMicroUsd = kind === 'refund' ? this.#takeBack(act.session) : act.costMicroUsd;
     const usage = { input_tokens: tokens, output_tokens: 0 };
     const tool_calls = kind === 'tools' ? [{ id: null, name: 'look', arguments: '{}' }] : [];
@@ -152,7 +150,7 @@ class Race {
     const before = this.#storing;
     this.#storing = (async () => {
       await before;
-      await this.#port(`${logs.map(({ meta }) => meta.trace_id)} stored`);
+      await this.port(`${logs.map(({ meta }) => meta.trace_id)} stored`);
     })();
     await this.#storing;
     for (const log of logs) {
@@ -169,22 +167,6 @@ class Race {
       this.#registry.apply(sessionKey(tenantId, session_id), step as StoredStep, []);
     }
     return [];
-  }
-
-  async #port(what: string): Promise<void> {
-    if (!this.#isFree) await this.scheduler.schedule(Promise.resolve(), what);
-  }
-
-  async #actor<Act>(name: string, acts: readonly Act[], act: (one: Act) => unknown): Promise<void> {
-    try {
-      for (const one of acts) {
-        await this.#port(`${name} ${JSON.stringify(one)}`);
-        this.trail.push(`${name} ${JSON.stringify(one)}`);
-        await act(one);
-      }
-    } catch (error) {
-      this.#failures.push(error);
-    }
   }
 }
 

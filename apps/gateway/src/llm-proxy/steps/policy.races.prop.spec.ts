@@ -24,7 +24,7 @@ import {
 import { readUnreadRequest } from '#domain/llm-dialects';
 import { limitWindows, MemoryRateLimiter, SessionCaps, slidingLifeMs, toMicroUsd } from '#domain/policy';
 import { DAY_MS, MINUTE_MS } from '#kernel';
-import { buildLlmAnswer, checkRaces, FakeClock, letAllCome, RACES_MS, turn } from '#testing';
+import { buildLlmAnswer, checkRaces, FakeClock, letAllCome, RACES_MS, RaceOfActors, turn } from '#testing';
 import { ADMIN } from '../../auth/access.fixture.js';
 import { AgentActivity } from '../agents/agent-activity.js';
 import { AgentBudgets } from '../agents/agent-budgets.js';
@@ -156,14 +156,13 @@ interface Known {
   isUsed: boolean;
 }
 
-class Race {
+class Race extends RaceOfActors {
   readonly clock = new FakeClock(Date.UTC(2026, 0, 30, 23, 59, 20));
   readonly documents = new Map<string, StoredDocument>();
   readonly unwritten: CallRow[] = [];
   readonly rows: CallRow[] = [];
   readonly known: Known[] = [];
   readonly running = new Set<ProxyCall>();
-  readonly trail: string[] = [];
   readonly limiter: FarLimiter;
   readonly activity = new AgentActivity(this.clock);
   readonly caps = new SessionCaps({ clock: this.clock });
@@ -171,15 +170,15 @@ class Race {
   readonly budgets: AgentBudgets;
   readonly policy: ReturnType<typeof policyStep>;
   readonly record: ReturnType<typeof recordStep>;
-  readonly #failures: unknown[] = [];
   readonly #kept: { agent: Agent; id: string }[] = [];
   #usd = 1;
   #serial = 0;
 
   constructor(
     readonly acts: Acts,
-    readonly scheduler: fc.Scheduler,
+    scheduler: fc.Scheduler,
   ) {
+    super(scheduler);
     const { clock, documents, activity, caps } = this;
     this.limiter = new FarLimiter(this);
     this.agents = new AgentDirectory({
@@ -275,36 +274,16 @@ class Race {
     });
   }
 
-  note(what: string): void {
-    this.trail.push(what);
-  }
-
-  async port(what: string): Promise<void> {
-    await this.scheduler.schedule(Promise.resolve(), what);
-  }
-
-  async #actor<Act>(name: string, acts: readonly Act[], act: (one: Act) => unknown): Promise<void> {
-    try {
-      for (const one of acts) {
-        await this.port(`${name} ${JSON.stringify(one)}`);
-        this.note(`${name} ${JSON.stringify(one)}`);
-        await act(one);
-      }
-    } catch (error) {
-      this.#failures.push(error);
-    }
-  }
-
   async run(): Promise<void> {
     const { acts } = this;
     await this.agents.load();
     await this.budgets.recover();
     for (const [nth, calls] of acts.clients.entries())
-      void this.#actor(`client ${nth}`, calls, (act) =>
+      void this.actor(`client ${nth}`, calls, (act) =>
         'fetch' in act ? this.#fetch(act.fetch) : this.#call(act),
       );
     for (const [nth, sets] of acts.operators.entries())
-      void this.#actor(`operator ${nth}`, sets, async ({ whose, name, limit: some }) => {
+      void this.actor(`operator ${nth}`, sets, async ({ whose, name, limit: some }) => {
         const scope = SCOPES[whose] as AgentScope;
         const value =
           some === null
@@ -317,15 +296,15 @@ class Race {
         await this.agents.patchPolicy(scope, { [name]: value }, ADMIN);
         await this.budgets.policyChanged(scope);
       });
-    void this.#actor('prices', acts.prices, ({ usd }) => {
+    void this.actor('prices', acts.prices, ({ usd }) => {
       this.#usd = usd;
     });
-    void this.#actor('clock', acts.clock, ({ ms }) => {
+    void this.actor('clock', acts.clock, ({ ms }) => {
       this.clock.advance(ms);
     });
-    void this.#actor('limiter', acts.back, () => this.budgets.tellAll());
+    void this.actor('limiter', acts.back, () => this.budgets.tellAll());
     await this.idle();
-    for (const failure of this.#failures) throw failure;
+    for (const failure of this.failures) throw failure;
     expect(this.running.size).toBe(0);
   }
 
