@@ -20,11 +20,14 @@ describe('WindowRows', () => {
         const look = (slot: WindowSlot) => {
           const { numbers, texts, capacity } = rows.pageOf(slot);
           const row = rowOf(slot);
-          return {
+          const found = {
             capacity,
             numbers: numbers.subarray(row * numbersOf(capacity), (row + 1) * numbersOf(capacity)),
             texts: texts.slice(row * ROW_TEXTS, (row + 1) * ROW_TEXTS),
           };
+          // Inside its page: of a row beyond the end all that follows would be true.
+          expect([found.numbers.length, found.texts.length]).toEqual([numbersOf(capacity), ROW_TEXTS]);
+          return found;
         };
         const openOne = (capacity: number) => {
           const slot = rows.open(capacity);
@@ -59,5 +62,22 @@ describe('WindowRows', () => {
       }),
       { numRuns: 40 },
     );
+  });
+
+  it('takes up what was given back before it takes more, also for rows of another length', () => {
+    const rows = new WindowRows();
+    const openMany = (capacity: number, count: number) =>
+      new Set(Array.from({ length: count }, () => rows.open(capacity)));
+    const alone = rows.open(3);
+    const twoPages = 2 * rows.pageOf(alone).rows;
+    rows.close(alone);
+    expect(rows.open(2)).toBe(alone);
+    rows.close(alone);
+    const full = openMany(5, twoPages);
+    const givenBack = new Set([...full].slice(7, 9));
+    for (const slot of givenBack) rows.close(slot);
+    expect(openMany(5, 2)).toEqual(givenBack);
+    for (const slot of full) rows.close(slot);
+    expect(openMany(1, twoPages)).toEqual(full);
   });
 });
