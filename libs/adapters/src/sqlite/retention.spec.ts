@@ -200,6 +200,28 @@ describe('enforceRetention', () => {
     database.close();
   });
 
+  it('takes along what its last steps leave behind, and counts on the room of that, too', async () => {
+    const count = 900;
+    const name = (at: number) => `session-of-${at}`;
+    await store.appendSteps(Array.from({ length: count }, (_, at) => stepAt(at, { session_id: name(at) })));
+    const rows = Array.from({ length: count }, (_, at) => ({
+      tenant_id: 'default',
+      view: buildSessionView({ session_id: name(at), last_seen_ms: at, last_intent: 'x'.repeat(3_000) }),
+    }));
+    await store.saveSessions(rows, count);
+    for (const at_ms of [1, count]) {
+      const alert = buildAlertEvent({ session_id: name(at_ms), at_ms });
+      await store.appendAlert('default', alert);
+    }
+    // Less than the sessions alone, and more than what is left without them.
+    expect(await store.enforceRetention({ beforeMs: null, bytesMax: 1_000_000 })).toEqual({
+      deleted_count: count + 2,
+      is_over_bytes: false,
+    });
+    expect((await store.sessions({ tenant_id: 'default', limit: 9 })).items).toEqual([]);
+    expect(await store.alertGroup('default', name(1))).toBeNull();
+  });
+
   it.each([40, 150])(
     'is not misled by %i steps that a wrong clock has stamped with a time to come',
     async (count) => {

@@ -100,14 +100,22 @@ describe('migrate', () => {
   it('puts the index of a database of version 8 into segments, with what a crash left half merged in it', () => {
     const database = new SQLite(':memory:');
     migrate(database, MIGRATIONS.slice(0, 8));
-    const seqs = [1, SEGMENT_STEPS, SEGMENT_STEPS * 2, SEGMENT_STEPS * 2 + 1, SEGMENT_STEPS * 9];
+    // More than are sorted together, the next behind the last of those, and a gap.
+    const seqs = [
+      1,
+      1 * SEGMENT_STEPS,
+      2 * SEGMENT_STEPS,
+      4 * SEGMENT_STEPS,
+      4 * SEGMENT_STEPS + 1,
+      9 * SEGMENT_STEPS,
+    ];
     const rows = seqs.map((seq) => insertStep(database, seq, { trace_id: `trace-${seq}` }));
     const insertKey = database.prepare('INSERT INTO step_keys (key, part, seq) VALUES (?, ?, ?)');
     for (const [index, { tenant_id, session_id, trace_id, body_hash }] of rows.entries()) {
       insertKey.run(traceKeyOf(tenant_id, trace_id), partOf(body_hash), seqs[index]);
-      if (index < 3) insertKey.run(sessionKeyOf(tenant_id, session_id), NO_PART, seqs[index]);
+      if (index < 4) insertKey.run(sessionKeyOf(tenant_id, session_id), NO_PART, seqs[index]);
     }
-    database.prepare('INSERT INTO counters VALUES (?, ?)').run(INDEXED_SEQ, SEGMENT_STEPS * 2);
+    database.prepare('INSERT INTO counters VALUES (?, ?)').run(INDEXED_SEQ, 4 * SEGMENT_STEPS);
     migrate(database);
     const steps = new StepTable(database);
     for (const [index, row] of rows.entries())
@@ -120,7 +128,11 @@ describe('migrate', () => {
         .map(({ seq }) => seq);
     expect(found('asc')).toEqual(seqs);
     expect(found('desc')).toEqual([...seqs].reverse());
-    expect(database.prepare('SELECT count(*) FROM step_keys').pluck().get()).toBe(10);
+    expect(database.prepare('SELECT count(*) FROM step_keys').pluck().get()).toBe(2 * seqs.length);
+    // What it was made from takes no room any more.
+    expect(
+      database.prepare("SELECT name FROM sqlite_schema WHERE name LIKE 'step_keys%'").pluck().all(),
+    ).toEqual(['step_keys']);
   });
 
   it('finds who asked for a person in a database of version 7, in all that its paused sessions hold', () => {

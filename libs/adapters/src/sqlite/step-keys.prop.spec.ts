@@ -11,6 +11,7 @@ import { SQLite } from './sqlite-library.js';
 import { StepFinder } from './step-finder.js';
 import { partOf } from './step-key.js';
 import { SWEPT_SEQ } from './step-key-sweep.js';
+import { INDEXED_SEQ } from './step-key-table.js';
 import { StepTable } from './step-table.js';
 
 /** Small enough that every run sees generations come and go, large enough that a merge takes several commits. */
@@ -22,7 +23,7 @@ const PAGE_BYTES = 512;
 const PAGES_MAX = 1_000_000;
 
 const BODIES = ['one', 'two', 'three', 'four'].map(bodyHash);
-const name = fc.constantFrom('a', 'b', 'a\n', '1 a');
+const name = fc.constantFrom<string>('a', 'b', 'a\n', '1 a');
 const step = fc.record({
   tenant_id: name,
   session_id: name,
@@ -213,6 +214,23 @@ describe('steps that a crash left on a full disk', () => {
 });
 
 describe('steps indexed in bulk', () => {
+  it('are in the index by the time that as many more have come, one by one, so that memory holds two generations', () => {
+    const bench = new Bench();
+    // Of which a piece is due for several steps.
+    const generationSteps = 160;
+    bench.table = new StepTable(bench.database, generationSteps, SEGMENT_STEPS);
+    const read = bench.database.prepare('SELECT value FROM counters WHERE name = ?').pluck();
+    const behind: number[] = [];
+    for (let count = 1; count <= 6 * generationSteps; count += 1) {
+      const one = { tenant_id: 'a', session_id: 'b', trace_id: `${count}`, body_hash: bodyHash('one') };
+      const asked = { deletedCount: 0, restoredCount: 0, isUndone: false };
+      bench.transact({ kind: 'transact', steps: [one], ...asked });
+      behind.push(count - ((read.get(INDEXED_SEQ) as number | undefined) ?? 0));
+    }
+    expect(Math.max(...behind)).toBeLessThanOrEqual(2 * generationSteps);
+    expect(Math.min(...behind.slice(generationSteps))).toBeGreaterThan(0);
+  });
+
   it('are found, told from duplicates and deleted as if every insert kept an index', () => {
     fc.assert(
       fc.property(fc.array(action, { minLength: 1, maxLength: 80, size: 'max' }), (actions) => {
