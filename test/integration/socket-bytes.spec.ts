@@ -100,9 +100,25 @@ describe('messages that never end', () => {
     const senders = await Promise.all(
       Array.from({ length: Math.ceil(TENANT_BYTES / PART_BYTES) + 1 }, () => openWebSocket(key)),
     );
+    // One that ends its messages holds nothing behind each.
+    const first = await openWebSocket(key);
+    const ended = frame(`42/agents,["unheard","${'x'.repeat(PART_BYTES)}"]`);
+    for (let count = 0; count <= TENANT_BYTES / PART_BYTES; count += 1)
+      first.write(Buffer.concat([ended, frame('42/agents,["unheard"]')]));
+    first.write(frame('42/agents,7["watch_control",{}]'));
+    await heard(first, '43/agents,7');
     const told = Promise.any(senders.map((sender) => heard(sender, 'too_many_bytes')));
     for (const sender of senders) begin(sender);
-    expect(await told).toContain('42/agents,["cut",{"reason":"too_many_bytes"}]');
+    // Nor does it give back what others hold.
+    let isTold = false;
+    const whenTold = told.finally(() => {
+      isTold = true;
+    });
+    while (!isTold) {
+      first.write(frame('42/agents,8["watch_control",{}]'));
+      await heard(first, '43/agents,8');
+    }
+    expect(await whenTold).toContain('42/agents,["cut",{"reason":"too_many_bytes"}]');
     expect((await gateway.ingest(buildDecisionLog())).status).toBe(202);
     await metric(/observatory_socket_messages_refused_total\{reason="too_many_bytes"\} [1-9]/);
 
@@ -135,8 +151,25 @@ describe('messages that never end', () => {
     ]);
     expect((await post(`40/agents,${JSON.stringify({ key })}`)).status).toBe(200);
     await fetch(connection);
+    // The answer to a ping is no message.
+    expect((await post('3')).status).toBe(200);
     expect((await post(large)).status).toBe(200);
     expect(await (await fetch(connection)).text()).toContain('schema_violation');
+    // Nor is a packet with attachments taken, which would follow as messages of their own.
+    await post('451-/agents,["decision_log",{"_placeholder":true,"num":0}]');
+    expect(await (await fetch(connection)).text()).toContain('"unsupported_media_type"');
+    await expect.poll(async () => (await fetch(connection)).status).toBe(400);
+  });
+
+  test('are none of polling: each body gives back its room', async () => {
+    const key = await makeKey('polls-on');
+    const connection = await openPolling();
+    const post = (body: string) => fetch(connection, { method: 'POST', body });
+    expect((await post(`40/agents,${JSON.stringify({ key })}`)).status).toBe(200);
+    await fetch(connection);
+    const large = `42/agents,["unheard","${'x'.repeat(PART_BYTES)}"]`;
+    for (let count = 0; count <= TENANT_BYTES / PART_BYTES; count += 1)
+      expect((await post(large)).status).toBe(200);
   });
 
   test('nor in parts: a packet with attachments ends its connection', async () => {
@@ -144,7 +177,7 @@ describe('messages that never end', () => {
     const told = heard(sender, 'unsupported_media_type');
     sender.write(frame('451-/agents,["decision_log",{"_placeholder":true,"num":0}]'));
     expect(await told).toContain('42/agents,["cut",{"reason":"unsupported_media_type"}]');
-    await metric(/observatory_socket_messages_refused_total\{reason="unsupported_media_type"\} 1/);
+    await metric(/observatory_socket_messages_refused_total\{reason="unsupported_media_type"\} 2/);
   });
 });
 
