@@ -296,6 +296,17 @@ describe.skipIf(redisMissing !== null)('the LLM cache in Redis', () => {
       expect(await cache.get(TENANT, key)).toBeNull();
     });
 
+    it('what an index that Redis has evicted knew: it is neither shown nor counted with what is stored then', async () => {
+      const cache = gateway();
+      await cache.put(entry({ key: hex('known before') }));
+      const ofOne = await cache.stats(TENANT);
+      await redis().unlink(await nameOf('_index:*'));
+      await cache.put(entry());
+      const { items } = await cache.entries({ tenant_id: TENANT, limit: 5 });
+      expect(items.map((item) => item.key)).toEqual([key]);
+      expect(await cache.stats(TENANT)).toEqual(ofOne);
+    });
+
     it('an entry that the index does not know', async () => {
       const cache = gateway();
       await cache.put(entry());
@@ -515,6 +526,17 @@ describe.skipIf(redisMissing !== null)('the LLM cache in Redis', () => {
       await redis().del(await nameOf('_epoch:*'));
       expect(await one.put(entry(), since)).toBe('outdated');
       expect(await one.epoch(TENANT)).not.toBe(since);
+    });
+
+    it('keeps nothing that one had under way when answers were thrown out, since the clock of Redis was set back', async () => {
+      const cache = gateway();
+      await cache.epoch(TENANT);
+      // As if it had begun by a clock that was an hour ahead.
+      const before = String((Date.now() + HOUR_MS) * 1_000);
+      await redis().set(await nameOf('_epoch:*'), before, 'KEEPTTL');
+      expect(await cache.epoch(TENANT)).toBe(before);
+      await cache.invalidate(TENANT, null);
+      expect(await cache.put(entry(), before)).toBe('outdated');
     });
 
     it('serves nothing older than an invalidation whose epoch Redis has evicted', async () => {

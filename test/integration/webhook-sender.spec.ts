@@ -207,6 +207,21 @@ describe('a failure', () => {
     });
   });
 
+  it('of a name server ends in time, too, though the look-up cannot be told to', async () => {
+    const waiting = new WebhookSender({ resolve: () => new Promise(() => {}) });
+    const delivery = {
+      url: 'http://silent.test/',
+      body: '',
+      headers: {},
+      allowPrivate: false,
+      timeoutMs: 50,
+    };
+    expect(await waiting.send(delivery)).toMatchObject({
+      retryable: true,
+      reason: 'there was no answer within 0.05 s',
+    });
+  });
+
   it('of a receiver that never stops answering is none: it was taken, and little is read', async () => {
     let written = 0;
     outside.answer = (_, response) => {

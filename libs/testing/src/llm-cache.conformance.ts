@@ -116,10 +116,10 @@ export function llmCacheConformance(name: string, make: (bounds: CacheBounds) =>
       });
     const textOf = async (tenant: string, key: string): Promise<string | null> =>
       (await cache.get(tenant, key))?.entry.answer.text ?? null;
-    const allEntries = (tenant: string) =>
+    const allEntries = (tenant: string, limit?: number) =>
       everyPage(async (query) => {
-        const page = await cache.entries({ tenant_id: tenant, ...query });
-        expect(page.items.length).toBeLessThanOrEqual(query.limit);
+        const page = await cache.entries({ tenant_id: tenant, ...query, limit: limit ?? query.limit });
+        expect(page.items.length).toBeLessThanOrEqual(limit ?? query.limit);
         return page;
       });
 
@@ -671,6 +671,8 @@ export function llmCacheConformance(name: string, make: (bounds: CacheBounds) =>
         expect(items).toHaveLength(11);
         const hits = items.map(({ hit_count: count }) => count);
         expect(hits).toEqual([...hits].sort((one, other) => other - one));
+        // Wherever a page ends: behind the last with as many hits, too.
+        expect(await allEntries(TENANT, 1)).toEqual(items);
       });
 
       it.each([
