@@ -500,7 +500,8 @@ async function call(model: Model, real: Real, { side, session, how }: Asking): P
   one.at = isPaused ? 'gate' : 'vendor';
   for (const scope of model.scopesOf(one)) {
     scope.running.push(one);
-    if (outcome !== undefined) scope.lostOf.delete(one.via);
+    // Whose part is lost is noticed by taking.
+    if (outcome !== undefined && !one.isDoubted.minute) scope.lostOf.delete(one.via);
   }
   if (outcome !== undefined) model.over(one, outcome === 'answered');
   // A stream was begun before anybody knew.
@@ -724,8 +725,11 @@ const kinds = [
 ];
 
 async function redisComes(model: Model, real: Real): Promise<void> {
-  if (model.redis === 'killed') await redis.start();
-  else redis.thaw();
+  if (model.redis === 'killed') {
+    await redis.start();
+    // Each connects again, and tells all. One that was frozen may have kept its connections.
+    for (const { lostOf } of model.scopes) for (const side of model.up) lostOf.delete(side);
+  } else redis.thaw();
   model.redis = 'there';
   for (const side of model.up) {
     await real.isConnected(side);
