@@ -250,7 +250,7 @@ class Real {
 }
 
 const sessionNameOf = ({ agent, session }: Call) => `${agent.name}-${session}`;
-const sessionOf = ({ agent, session }: Call): Session | undefined =>
+const sessionOf = ({ agent, session }: Pick<Call, 'agent' | 'session'>): Session | undefined =>
   session === null ? undefined : agent.sessions[session];
 
 const wordsOf = (id: string, end: End): string =>
@@ -532,8 +532,10 @@ async function cutOff(
   }
 }
 
+type Asked = Pick<Call, 'agent' | 'question' | 'session'>;
+
 /** What keeps a call from being looked up. */
-function reasons({ agent, question, ...call }: Call): { surely: string[]; perhaps: string[] } {
+function reasons({ agent, question, ...call }: Asked): { surely: string[]; perhaps: string[] } {
   const surely: string[] = [];
   const perhaps: string[] = [];
   if (agent.isStopped) surely.push('agent_inactive');
@@ -547,6 +549,10 @@ function reasons({ agent, question, ...call }: Call): { surely: string[]; perhap
   }
   return { surely, perhaps };
 }
+/** Behind an operator, or an equal call. */
+const mayWait = (call: Asked): boolean =>
+  sessionOf(call)?.state === 'paused' ||
+  call.agent.tenant.flights.some(({ isOpen, key }) => isOpen && key === keyOf(call.question));
 const DECISIONS: Record<string, string> = {
   agent_inactive: 'inactive',
   call_terminated: 'terminated',
@@ -648,12 +654,17 @@ const kinds = [
         await call(model, real, given);
         await agree(model, real, agentOf(model, given).tenant);
       },
-      (model, given) =>
+      (model, given) => {
+        const agent = agentOf(model, given);
+        const asked = { ...given, agent };
+        // Of one that waits nobody sees whether its budget has let it.
+        if (mayWait(asked) && reasons(asked).perhaps.length > 0) return false;
         // Which of several is looked up first when they are let go, nobody knows.
-        agentOf(model, given).sessions[given.session ?? '']?.state !== 'paused' ||
-        agentOf(model, given).running.every(
-          ({ session, place }) => session !== given.session || place === 'vendor',
-        ),
+        return (
+          sessionOf(asked)?.state !== 'paused' ||
+          agent.running.every(({ session, place }) => session !== given.session || place === 'vendor')
+        );
+      },
     ),
   ),
   ...times(
