@@ -71,6 +71,18 @@ describe('the semantic-loop step', () => {
     expect([call.injections, call.finding, noted]).toEqual([['Try another way.'], 'hinted', []]);
   });
 
+  test.each<[AgentPolicy['semantic_loop'], string[]]>([
+    ['pause', ['call-1 pause']],
+    ['off', []],
+  ])('acts by the policy as it is once the loop is found: %s', async (semantic_loop, expected) => {
+    const policy: Partial<AgentPolicy> = { semantic_loop: 'hint' };
+    const { step, noted } = setUp({ policy });
+    const running = step.run?.(callOf(chat(user('Where is my parcel?'))));
+    policy.semantic_loop = semantic_loop;
+    await running;
+    expect(noted).toEqual(expected);
+  });
+
   test('asks about the newest words alone, however long the conversation', async () => {
     const { step, asked } = setUp({ verdict: { kind: 'clear' } });
     const earlier = Array.from({ length: 60 }, (_, at) => [

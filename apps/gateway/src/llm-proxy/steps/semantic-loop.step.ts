@@ -33,13 +33,12 @@ export const semanticLoopStep = (parts: SemanticLoopParts): Step => ({
     if (!parts.isEnabled || call.request === null || call.sessionId === null) return undefined;
     // It asks nothing yet.
     if (call.request.only_warms) return undefined;
-    const policy = parts.agents.restriction(call.scope)?.semantic_loop ?? SEMANTIC_LOOP_POLICY_DEFAULT;
-    if (policy === 'off') return undefined;
+    if (policyOf(parts, call) === 'off') return undefined;
     const prompt = promptOf(call.request);
     if (prompt === null) return undefined;
     const before = call.asked;
     call.asked = [...before, digestOf(prompt)];
-    if (!isNewConversation(call)) return checkPrompt(parts, call, { prompt, before }, policy);
+    if (!isNewConversation(call)) return checkPrompt(parts, call, { prompt, before });
     const { id: callId, agentId } = call;
     parts.check.noteFirst({ sessionKey: call.sessionKey as SessionKey, agentId, callId, prompt });
     return undefined;
@@ -50,6 +49,9 @@ export const semanticLoopStep = (parts: SemanticLoopParts): Step => ({
       parts.check.noteEnded({ sessionKey, agentId, callId, prompt }, endingOf(call));
   },
 });
+
+const policyOf = ({ agents }: SemanticLoopParts, { scope }: ProxyCall) =>
+  agents.restriction(scope)?.semantic_loop ?? SEMANTIC_LOOP_POLICY_DEFAULT;
 
 const endingOf = ({ isAnswered, wasHeard }: ProxyCall): AskedEnding =>
   isAnswered ? 'answered' : wasHeard ? 'left' : 'unanswered';
@@ -77,7 +79,6 @@ async function checkPrompt(
   parts: SemanticLoopParts,
   call: ProxyCall,
   { prompt, before }: { prompt: string; before: readonly string[] },
-  policy: Parameters<LoopDesk['note']>[1],
 ): Promise<undefined> {
   call.checkedPrompt = prompt;
   const { id: callId, tenantId, agentId, isRetry, traceParent, startedAtMs: atMs } = call;
@@ -114,6 +115,9 @@ async function checkPrompt(
   }
   if (verdict.kind !== 'loop') return;
   if (verdict.isNew) await parts.desk.recall({ tenantId, sessionId, sessionKey, atMs });
+  // An operator may have changed it meanwhile.
+  const policy = policyOf(parts, call);
+  if (policy === 'off') return;
   const isHinted = takesWords(call, parts.hint);
   call.finding = isHinted ? 'hinted' : 'noted';
   if (verdict.isNew) {
