@@ -273,6 +273,23 @@ describe.skipIf(redisMissing !== null)('two gateways on one Redis', () => {
     await command(one, session, 'resume');
   });
 
+  test('a pause is over in its time though Redis stands still, of which the others are asked before', async () => {
+    const session = await begun();
+    await one.operator('PATCH', '/v1/config', { hitl_pause_ttl_ms: 2_000 });
+    redis.freeze();
+    onTestFinished(() => redis.thaw());
+    await command(one, session, 'pause', { reason: 'brief' });
+    await expect
+      .poll(() => controlOf(one, session), SOON)
+      .toMatchObject({ state: 'active', operator_id: 'system' });
+    redis.thaw();
+    await one.operator('PATCH', '/v1/config', { hitl_pause_ttl_ms: null });
+    // A word behind whatever was on its way.
+    const agent = `mark-${randomUUID()}`;
+    await one.operator('PATCH', `/v1/agents/${agent}/policy`, { session_calls_max: 1 });
+    await expect.poll(() => policyOf(other, agent), SOON).toMatchObject({ session_calls_max: 1 });
+  });
+
   test('what was said while Redis was away, or before it forgot everything, is heard once it is back', async () => {
     const session = await begun();
     await redis.kill();
