@@ -30,9 +30,11 @@ export async function openMinilmModel({ path }: MinilmModelSettings): Promise<Lo
       const ids = truncateWordPieces(encode(text), description.tokens_max);
       const fitness = judgeWordPieces(ids, unknownId);
       if (fitness !== 'fit') return { fitness, vector: null, tokensCount: ids.length };
-      const mask = new Array<number>(ids.length).fill(1);
-      const feeds: Record<string, Tensor> = { input_ids: rowOfInt64(ids), attention_mask: rowOfInt64(mask) };
-      if (takesTypes) feeds.token_type_ids = rowOfInt64(new Array<number>(ids.length).fill(0));
+      const feeds: Record<string, Tensor> = {
+        input_ids: rowOfInt64(ids),
+        attention_mask: rowOfInt64(ids.map(() => 1)),
+      };
+      if (takesTypes) feeds.token_type_ids = rowOfInt64(ids.map(() => 0));
       const hidden = (await session.run(feeds))[OUTPUT];
       const dimension = hidden?.dims[2];
       if (hidden === undefined || dimension === undefined) {
@@ -40,7 +42,7 @@ export async function openMinilmModel({ path }: MinilmModelSettings): Promise<Lo
       }
       return {
         fitness,
-        vector: meanPool(hidden.data as Float32Array, mask, dimension),
+        vector: meanPool(hidden.data as Float32Array, dimension),
         tokensCount: ids.length,
       };
     },
