@@ -29,16 +29,14 @@ async function main(args: readonly string[]): Promise<void> {
       logger.warn({ event: 'setting_unknown' }, warning);
     let sidecar: Sidecar | null = null;
     let isStopping = false;
-    const stop = async (why: string, exitCode: number, isThreadStuck = false): Promise<void> => {
-      // `exit` waits for every thread, and one that is stuck in native code never ends.
-      const end = isThreadStuck ? () => process.kill(process.pid, 'SIGKILL') : process.exit;
+    const stop = async (why: string, exitCode: number): Promise<void> => {
       logger.info({ event: 'draining', why }, 'draining');
-      // A second reason cuts nothing short that has begun, unless it would be waited for in vain.
-      if (isStopping) return isThreadStuck ? void end(1) : undefined;
+      // A second reason cuts nothing short that has begun.
+      if (isStopping) return;
       isStopping = true;
-      setTimeout(end, STOP_TIMEOUT_MS, 1).unref();
+      setTimeout(process.exit, STOP_TIMEOUT_MS, 1).unref();
       await sidecar?.stop();
-      end(exitCode);
+      process.exit(exitCode);
     };
     let isSignalled = false;
     for (const signal of SIGNALS) {
@@ -56,9 +54,9 @@ async function main(args: readonly string[]): Promise<void> {
       process.stdin.on('error', () => stop('parent_gone', 0));
       process.stdin.once('close', () => stop('parent_gone', 0));
     }
-    const onDied = (detail: string, how: 'died' | 'hung'): void => {
+    const onDied = (detail: string): void => {
       logger.fatal({ event: 'model_died', reason: detail }, 'the model is gone');
-      void stop('model_died', 1, how === 'hung');
+      void stop('model_died', 1);
     };
     const onWaited = (ms: number): void => sidecar?.telemetry.waitedForModel(ms);
     const embedder = openEmbedder({ config, secrets, onWaited, onDied });

@@ -4,13 +4,14 @@ import { readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { InferenceSession, Tensor } from 'onnxruntime-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type OnnxEmbedder, openOnnxEmbedder } from '#adapters/onnx';
+import { openOnnxEmbedder } from '#adapters/onnx';
+import type { Embedder } from '#contracts/embedding';
 import { StaticFeaturiser } from '#domain/embedding';
 import { temporaryFolder } from '#testing/temporary-folder';
 import { buildGatherModel } from './build-onnx.js';
-import { BUNDLED, copyBundled, replaceBundled, sharedModels, WORKER_URL } from './model-folders.js';
+import { BUNDLED, copyBundled, replaceBundled, sharedModels } from './model-folders.js';
 
-const vectorOf = async (embedder: OnnxEmbedder, text: string): Promise<Float32Array> => {
+const vectorOf = async (embedder: Embedder, text: string): Promise<Float32Array> => {
   const { vector } = await embedder.embed(text);
   if (vector === null) throw new Error('the text is unfit');
   return vector;
@@ -19,7 +20,7 @@ const cosine = (one: Float32Array, two: Float32Array) =>
   one.reduce((sum, value, at) => sum + value * (two[at] as number), 0);
 
 describe('the bundled embedder', () => {
-  let embedder: OnnxEmbedder;
+  let embedder: Embedder;
 
   beforeAll(async () => {
     embedder = await openOnnxEmbedder({ model: { kind: 'static' } });
@@ -127,8 +128,7 @@ describe('the bundled embedder', () => {
 });
 
 describe('a bundled model that is not as it should be', () => {
-  const opening = (directory: string, workerUrl: URL | null = null) =>
-    openOnnxEmbedder({ model: { kind: 'static', directory }, workerUrl });
+  const opening = (directory: string) => openOnnxEmbedder({ model: { kind: 'static', directory } });
 
   it('opens from a copy', async () => {
     const embedder = await opening(await copyBundled());
@@ -143,9 +143,7 @@ describe('a bundled model that is not as it should be', () => {
       `${folder}/observatory-static-384.onnx; restore the folder`,
     );
     const empty = temporaryFolder();
-    await expect(opening(empty, WORKER_URL)).rejects.toThrow(
-      `${empty}/manifest.json cannot be read (ENOENT)`,
-    );
+    await expect(opening(empty)).rejects.toThrow(`${empty}/manifest.json cannot be read (ENOENT)`);
   });
 
   it('is refused when one byte of it is another', async () => {
