@@ -2,6 +2,7 @@
  * A check from end to end: validate, embed, wait for the session's turn, compare, decide, answer, remember. The answer
  * does not wait for the remembering, but the next check of that session does.
  */
+import { setImmediate } from 'node:timers/promises';
 import {
   type Embedder,
   type Embedding,
@@ -129,9 +130,12 @@ export class CheckLoop {
   /** Never rejects. */
   async #record(scope: PromptScope, { request_id, prompt }: LoopQuery, vector: Float32Array): Promise<void> {
     const { history, clock, observer } = this.#parts;
+    const at_ms = clock.nowMs();
+    // What is done in this turn of the event loop is done before the answer is written.
+    await setImmediate();
     const startedMs = this.#elapsedMs();
     try {
-      await history.record(scope, { request_id, prompt, vector, at_ms: clock.nowMs() });
+      await history.record(scope, { request_id, prompt, vector, at_ms });
       observer.recorded(this.#elapsedMs() - startedMs);
     } catch (error) {
       observer.recordFailed(error);

@@ -332,7 +332,7 @@ const rounded = (value: unknown): unknown =>
 let looked: { published: number; rows: number };
 
 async function compare(model: Model, real: Real): Promise<void> {
-  for (let n = 0; n < 3; n += 1) await turn();
+  for (let n = 0; n < 4; n += 1) await turn();
   expect(real.time.steadyMs()).toBe(model.nowMs);
   const { checks, fail_open } = real.events.view();
   expect({ checks, fail_open }).toEqual({ checks: model.checks, fail_open: model.failures });
@@ -355,6 +355,11 @@ async function compare(model: Model, real: Real): Promise<void> {
 }
 
 const act = comparing(compare);
+
+/** A check waits until the one before it in its session is remembered, a turn after that one was answered. */
+async function begun(): Promise<void> {
+  for (let n = 0; n < 3; n += 1) await turn();
+}
 
 async function pass(model: Model, real: Real, ms: number): Promise<void> {
   await real.time.pass(ms);
@@ -434,7 +439,7 @@ const KINDS = [
       fc.record({ asking, ending }),
       async (model, real, given) => {
         ask(model, real, given.asking);
-        await turn();
+        await begun();
         await pass(model, real, 150);
         end(model, real, model.calls.at(-1), given.ending);
       },
@@ -456,7 +461,7 @@ const KINDS = [
       fc.record({ isRetry: fc.constantFrom(true, true, false), ending }),
       async (model, real, { isRetry, ending: how }) => {
         ask(model, real, { ...(model.latest as Asking), isRetry });
-        await turn();
+        await begun();
         await pass(model, real, 150);
         end(model, real, model.calls.at(-1), how);
       },
@@ -468,7 +473,7 @@ const KINDS = [
     if (call === undefined) return;
     real.calls.find((one) => one.call.id === call.id)?.call.leave();
     call.leave();
-    await turn();
+    await begun();
     end(model, real, call, 'unanswered');
   }),
   ...times(
@@ -585,7 +590,7 @@ const KINDS = [
         const asker = { tenant: NOISE, session, agent: 'n', name: `${NOISE} ${id}` };
         for (const text of ['parcel', 'package'] as const) {
           ask(model, real, { ...CALM, asker, text });
-          await turn();
+          await begun();
           end(model, real, model.calls.at(-1), 'answered');
         }
       }
