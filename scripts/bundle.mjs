@@ -19,6 +19,7 @@ const started = [
   'apps/embedding-sidecar/src/main.ts',
   'apps/embedding-sidecar/src/health-check.ts',
   'libs/adapters/src/sqlite/sqlite-worker.ts',
+  'libs/adapters/src/onnx/onnx-worker.ts',
 ];
 
 /** Packages that look for files beside their own, or are not JavaScript. */

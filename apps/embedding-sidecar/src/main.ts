@@ -29,14 +29,16 @@ async function main(args: readonly string[]): Promise<void> {
       logger.warn({ event: 'setting_unknown' }, warning);
     let sidecar: Sidecar | null = null;
     let isStopping = false;
-    const stop = async (why: string, exitCode: number): Promise<void> => {
+    const stop = async (why: string, exitCode: number, isThreadStuck = false): Promise<void> => {
+      // `exit` waits for every thread, and one that is stuck in native code never ends.
+      const end = isThreadStuck ? () => process.kill(process.pid, 'SIGKILL') : process.exit;
       logger.info({ event: 'draining', why }, 'draining');
-      // A second reason cuts nothing short that has begun.
-      if (isStopping) return;
+      // A second reason cuts nothing short that has begun, unless it would be waited for in vain.
+      if (isStopping) return isThreadStuck ? void end(1) : undefined;
       isStopping = true;
-      setTimeout(process.exit, STOP_TIMEOUT_MS, 1).unref();
+      setTimeout(end, STOP_TIMEOUT_MS, 1).unref();
       await sidecar?.stop();
-      process.exit(exitCode);
+      end(exitCode);
     };
     let isSignalled = false;
     for (const signal of SIGNALS) {
@@ -54,9 +56,9 @@ async function main(args: readonly string[]): Promise<void> {
       process.stdin.on('error', () => stop('parent_gone', 0));
       process.stdin.once('close', () => stop('parent_gone', 0));
     }
-    const onDied = (detail: string): void => {
+    const onDied = (detail: string, how: 'died' | 'hung'): void => {
       logger.fatal({ event: 'model_died', reason: detail }, 'the model is gone');
-      void stop('model_died', 1);
+      void stop('model_died', 1, how === 'hung');
     };
     const onWaited = (ms: number): void => sidecar?.telemetry.waitedForModel(ms);
     const embedder = openEmbedder({ config, secrets, onWaited, onDied });

@@ -26,8 +26,8 @@ export interface OpenEmbedderParts {
   secrets: SidecarSecrets;
   /** Milliseconds that a text waited for the model. */
   onWaited: (ms: number) => void;
-  /** Nothing more will be computed. */
-  onDied: (detail: string) => void;
+  /** Nothing more will be computed. @param how `hung`: the model's thread is still there, and at work for ever */
+  onDied: (detail: string, how: 'died' | 'hung') => void;
 }
 
 /** @throws Error whose text says what is wrong and what to do */
@@ -42,13 +42,20 @@ export async function openEmbedder(parts: OpenEmbedderParts): Promise<Embedder> 
   return memoEmbedder(embedder, { clock: systemClock, countMax: MEMO_COUNT_MAX });
 }
 
-async function openLocal({ config, onWaited }: OpenEmbedderParts): Promise<Embedder> {
+async function openLocal({ config, onWaited, onDied }: OpenEmbedderParts): Promise<Embedder> {
   const { openOnnxEmbedder } = await import('#adapters/onnx');
   const model: OnnxModel =
     config.embedder === 'minilm'
       ? { kind: 'minilm', path: config.modelPath ?? pulledMinilm() }
       : { kind: 'static', directory: config.modelPath ?? undefined };
-  return openOnnxEmbedder({ model, queueCountMax: config.queueMax, onWaited });
+  return openOnnxEmbedder({
+    model,
+    queueCountMax: config.queueMax,
+    onEvent: (event) => {
+      if (event.kind === 'embedded') onWaited(event.queueMs);
+      if (event.kind === 'died' || event.kind === 'hung') onDied(event.detail, event.kind);
+    },
+  });
 }
 
 async function openRemote({ config, secrets, onWaited, onDied }: OpenEmbedderParts): Promise<Embedder> {
@@ -60,7 +67,7 @@ async function openRemote({ config, secrets, onWaited, onDied }: OpenEmbedderPar
     queueCountMax: config.queueMax,
     onWaited,
     // Another model by now: no vector of before meets one of its own. A new start asks what it is.
-    onDimensionChanged: onDied,
+    onDimensionChanged: (detail) => onDied(detail, 'died'),
   });
   const embedder = await opening.catch((error: unknown) => {
     throw error instanceof EmbeddingFailure ? new Error(`${error.message}; ${REMEDIES.openai}`) : error;

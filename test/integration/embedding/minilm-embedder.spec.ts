@@ -1,5 +1,6 @@
 /**
- * MiniLM's path: with a model that counts tokens, whose answers are known; and where the shared folder is at hand, with the real tokenizer and a model of MiniLM's shape with random weights. The real
+ * MiniLM's path in its own thread, built into dist: with a model that counts tokens, whose answers are known; and where
+ * the shared folder is at hand, with the real tokenizer and a model of MiniLM's shape with random weights. The real
  * weights are not run here.
  */
 import { readFileSync } from 'node:fs';
@@ -8,8 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Tokenizer } from '@huggingface/tokenizers';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { openOnnxEmbedder } from '#adapters/onnx';
-import type { Embedder } from '#contracts/embedding';
+import { type OnnxEmbedder, openOnnxEmbedder } from '#adapters/onnx';
 import { temporaryFolder } from '#testing/temporary-folder';
 import {
   FAILING_WORD,
@@ -18,13 +18,15 @@ import {
   makeToyMinilm,
   minilmTokenizer,
   sharedModels,
+  WORKER_URL,
 } from './model-folders.js';
 
 type Minilm = { path: string };
 
-const opening = (model: Minilm) => openOnnxEmbedder({ model: { kind: 'minilm', ...model } });
-async function open(model: Minilm): Promise<Embedder> {
-  const embedder = await opening(model);
+const opening = (model: Minilm, workerUrl: URL | null = null) =>
+  openOnnxEmbedder({ model: { kind: 'minilm', ...model }, workerUrl });
+async function open(model: Minilm): Promise<OnnxEmbedder> {
+  const embedder = await opening(model, WORKER_URL);
   onTestFinished(() => embedder.close());
   return embedder;
 }
@@ -113,7 +115,9 @@ describe('a MiniLM that is not as it should be', () => {
 
   it('is refused by the path that leads nowhere', async () => {
     const path = join(temporaryFolder(), 'absent');
-    await expect(opening({ path })).rejects.toThrow(`there is no model at ${path}: run "${remedy}"`);
+    await expect(opening({ path }, WORKER_URL)).rejects.toThrow(
+      `there is no model at ${path}: run "${remedy}"`,
+    );
   });
 
   it('is refused when the folder has no model', async () => {
@@ -157,12 +161,19 @@ describe.skipIf(!isMinilmShared)(
   `the MiniLM embedder, with the real tokenizer and random weights${isMinilmShared ? '' : ` (needs ${sharedModels})`}`,
   () => {
     let folder: string;
-    let embedder: Embedder;
+    let embedder: OnnxEmbedder;
+    const tokens: number[] = [];
 
     beforeAll(async () => {
       folder = await mkdtemp(join(tmpdir(), 'observatory-model-'));
       await fillWithMinilmShape(folder);
-      embedder = await opening({ path: folder });
+      embedder = await openOnnxEmbedder({
+        model: { kind: 'minilm', path: folder },
+        workerUrl: WORKER_URL,
+        onEvent: (event) => {
+          if (event.kind === 'embedded') tokens.push(event.tokensCount);
+        },
+      });
     });
     afterAll(async () => {
       await embedder.close();
@@ -179,6 +190,14 @@ describe.skipIf(!isMinilmShared)(
       expect(Math.hypot(...(one?.vector ?? []))).toBeCloseTo(1, 5);
       expect(again).toEqual(one);
       expect(other).not.toEqual(one);
+    });
+
+    it('counts the tokens that BERT counts, up to 256', async () => {
+      tokens.length = 0;
+      await embedder.embed('That is a happy person');
+      await embedder.embed('Embeddings are unaffable.');
+      await embedder.embed('the quick brown fox '.repeat(500));
+      expect(tokens).toEqual([7, 11, 256]);
     });
 
     it('cuts words into the pieces of the published vocabulary', () => {

@@ -9,6 +9,9 @@ import { buildGatherModel } from './build-onnx.js';
 
 const repository = fileURLToPath(new URL('../../..', import.meta.url));
 
+/** The compiled entry of the model's thread. */
+export const WORKER_URL = new URL('../../../dist/libs/adapters/src/onnx/onnx-worker.js', import.meta.url);
+
 /** Third-party and test files that are not part of the repository; may be absent. */
 export const sharedModels = join(
   process.env.OBSERVATORY_SHARED ?? resolve(repository, '../shared'),

@@ -4,14 +4,13 @@ import { readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { InferenceSession, Tensor } from 'onnxruntime-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openOnnxEmbedder } from '#adapters/onnx';
-import type { Embedder } from '#contracts/embedding';
+import { type OnnxEmbedder, openOnnxEmbedder } from '#adapters/onnx';
 import { StaticFeaturiser } from '#domain/embedding';
 import { temporaryFolder } from '#testing/temporary-folder';
 import { buildGatherModel } from './build-onnx.js';
-import { BUNDLED, copyBundled, replaceBundled, sharedModels } from './model-folders.js';
+import { BUNDLED, copyBundled, replaceBundled, sharedModels, WORKER_URL } from './model-folders.js';
 
-const vectorOf = async (embedder: Embedder, text: string): Promise<Float32Array> => {
+const vectorOf = async (embedder: OnnxEmbedder, text: string): Promise<Float32Array> => {
   const { vector } = await embedder.embed(text);
   if (vector === null) throw new Error('the text is unfit');
   return vector;
@@ -20,7 +19,7 @@ const cosine = (one: Float32Array, two: Float32Array) =>
   one.reduce((sum, value, at) => sum + value * (two[at] as number), 0);
 
 describe('the bundled embedder', () => {
-  let embedder: Embedder;
+  let embedder: OnnxEmbedder;
 
   beforeAll(async () => {
     embedder = await openOnnxEmbedder({ model: { kind: 'static' } });
@@ -128,7 +127,8 @@ describe('the bundled embedder', () => {
 });
 
 describe('a bundled model that is not as it should be', () => {
-  const opening = (directory: string) => openOnnxEmbedder({ model: { kind: 'static', directory } });
+  const opening = (directory: string, workerUrl: URL | null = null) =>
+    openOnnxEmbedder({ model: { kind: 'static', directory }, workerUrl });
 
   it('opens from a copy', async () => {
     const embedder = await opening(await copyBundled());
@@ -143,7 +143,9 @@ describe('a bundled model that is not as it should be', () => {
       `${folder}/observatory-static-384.onnx; restore the folder`,
     );
     const empty = temporaryFolder();
-    await expect(opening(empty)).rejects.toThrow(`${empty}/manifest.json cannot be read (ENOENT)`);
+    await expect(opening(empty, WORKER_URL)).rejects.toThrow(
+      `${empty}/manifest.json cannot be read (ENOENT)`,
+    );
   });
 
   it('is refused when one byte of it is another', async () => {

@@ -1,2 +1,2 @@
-export type { OnnxModel } from './loaded-model.js';
-export { type OnnxEmbedderOptions, openOnnxEmbedder } from './open-onnx-embedder.js';
+export type { EmbedderEvent, OnnxEmbedder } from './onnx-embedder.js';
+export { type OnnxEmbedderOptions, type OnnxModel, openOnnxEmbedder } from './open-onnx-embedder.js';

@@ -1,16 +1,11 @@
-/** What both models are to the queue in front of them. */
+/** What both models are to the thread that serves them. */
 import type { EmbedderDescription, Fitness } from '#contracts/embedding';
-
-export type OnnxModel =
-  /** The bundled one. @param directory another copy of it; absent: models/observatory-static-384 */
-  | { kind: 'static'; directory?: string | undefined }
-  /** @param path folder with model and tokenizer.json, or the .onnx file in such a folder */
-  | { kind: 'minilm'; path: string };
 
 export interface ModelVector {
   fitness: Fitness;
   /** Unit length when fit, else null. */
   vector: Float32Array | null;
+  tokensCount: number;
 }
 
 /** Before it has been proven: `dimension` may not be what is described. */

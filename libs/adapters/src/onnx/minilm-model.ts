@@ -8,13 +8,14 @@ import { judgeWordPieces, meanPool, minilmDescription, truncateWordPieces } from
 import type { LoadedModel } from './loaded-model.js';
 import { findMinilm, MINILM_REMEDY } from './model-files.js';
 import { openSession, rowOfInt64 } from './onnx-session.js';
+import type { MinilmModelSettings } from './protocol.js';
 
 const INPUTS = ['input_ids', 'attention_mask'];
 const OUTPUT = 'last_hidden_state';
 const UNKNOWN = '[UNK]';
 
 /** @throws Error with a remedy */
-export async function openMinilmModel(path: string): Promise<LoadedModel> {
+export async function openMinilmModel({ path }: MinilmModelSettings): Promise<LoadedModel> {
   const files = await findMinilm(path);
   const description = minilmDescription(files.variant);
   const { encode, unknownId } = openTokenizer(files.tokenizer, files.tokenizerConfig, files.modelFile);
@@ -28,7 +29,7 @@ export async function openMinilmModel(path: string): Promise<LoadedModel> {
     async embed(text) {
       const ids = truncateWordPieces(encode(text), description.tokens_max);
       const fitness = judgeWordPieces(ids, unknownId);
-      if (fitness !== 'fit') return { fitness, vector: null };
+      if (fitness !== 'fit') return { fitness, vector: null, tokensCount: ids.length };
       const feeds: Record<string, Tensor> = {
         input_ids: rowOfInt64(ids),
         attention_mask: rowOfInt64(ids.map(() => 1)),
@@ -39,7 +40,11 @@ export async function openMinilmModel(path: string): Promise<LoadedModel> {
       if (hidden === undefined || dimension === undefined) {
         throw new Error(`${files.modelFile} is another model: it gives no ${OUTPUT}; ${MINILM_REMEDY}`);
       }
-      return { fitness, vector: meanPool(hidden.data as Float32Array, dimension) };
+      return {
+        fitness,
+        vector: meanPool(hidden.data as Float32Array, dimension),
+        tokensCount: ids.length,
+      };
     },
     release: () => session.release(),
   };

@@ -1,7 +1,6 @@
 /** Finds and checks the files of a model. Every error names the path, and says what to do about it. */
 import { hash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
 import type { MinilmVariant } from '#domain/embedding';
@@ -25,17 +24,6 @@ export const STATIC_REMEDY = 'restore the folder models/observatory-static-384 o
 export const MINILM_REMEDY =
   'run "npm run models:pull -- minilm", or set LOOP_EMBEDDING_MODEL_PATH to a folder with ' +
   'model_quantized.onnx and tokenizer.json';
-
-export function bundledDirectory(): string {
-  const manifest = '#models/observatory-static-384/manifest.json';
-  try {
-    return dirname(createRequire(import.meta.url).resolve(manifest));
-  } catch {
-    throw new Error(
-      `the bundled model is missing: ${STATIC_REMEDY} (${manifest} of package.json leads nowhere)`,
-    );
-  }
-}
 
 /** In the order they are looked for, in the folder itself and in its folder `onnx`. */
 const MINILM_FILES: { name: string; variant: MinilmVariant }[] = [

@@ -1,4 +1,4 @@
-/** onnxruntime as it is used here: one thread, that of its caller, one text at a time, nothing kept from one text to the next. */
+/** onnxruntime as it is used here: one thread, one text at a time, nothing kept from one text to the next. */
 import { InferenceSession, Tensor } from 'onnxruntime-node';
 import { lineOf } from './line-of.js';
 

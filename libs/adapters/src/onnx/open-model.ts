@@ -1,19 +1,17 @@
-/** A model ready for texts: loaded, checked and warmed up. */
-import type { LoadedModel, OnnxModel } from './loaded-model.js';
-
 /**
- * ONNX Runtime 1.29 and later report sessions and hardware to their maker from Linux and macOS too, unless this is set
- * before the library is loaded.
+ * A model ready for texts: loaded, checked and warmed up. Runs wherever it is called: in the worker, or for tests and
+ * small tools in the caller's thread.
  */
-process.env.ORT_DISABLE_TELEMETRY ??= '1';
+import type { LoadedModel } from './loaded-model.js';
+import type { ModelSettings } from './protocol.js';
 
 /** Words that both models know. */
 const WARM_UP_TEXT = 'Is the model ready to compare what is asked now with what was asked before?';
 const UNIT_TOLERANCE = 1e-3;
 
 /** @throws Error with a remedy, if the model is missing, damaged, or another than it should be */
-export async function openModel(which: OnnxModel): Promise<LoadedModel> {
-  const model = await loadModel(which);
+export async function openModel(settings: ModelSettings): Promise<LoadedModel> {
+  const model = await loadModel(settings);
   try {
     await warmUp(model);
     return model;
@@ -24,9 +22,9 @@ export async function openModel(which: OnnxModel): Promise<LoadedModel> {
 }
 
 /** Loads no code of the other: ONNX Runtime alone takes 40 MB. */
-async function loadModel(which: OnnxModel): Promise<LoadedModel> {
-  if (which.kind === 'static') return (await import('./static-model.js')).openStaticModel(which.directory);
-  return (await import('./minilm-model.js')).openMinilmModel(which.path);
+async function loadModel(settings: ModelSettings): Promise<LoadedModel> {
+  if (settings.kind === 'static') return (await import('./static-model.js')).openStaticModel(settings);
+  return (await import('./minilm-model.js')).openMinilmModel(settings);
 }
 
 async function warmUp({ description, file, remedy, embed }: LoadedModel): Promise<void> {

@@ -8,14 +8,15 @@ import {
 } from '#domain/embedding';
 import { lineOf } from './line-of.js';
 import type { LoadedModel } from './loaded-model.js';
-import { bundledDirectory, readBundledModel, STATIC_REMEDY } from './model-files.js';
+import { readBundledModel, STATIC_REMEDY } from './model-files.js';
+import type { StaticModelSettings } from './protocol.js';
 import { ONNX_FLOAT, ONNX_INT8, type OnnxTensor, readTensors } from './read-tensors.js';
 
 const ROWS = { name: 'table', dataType: ONNX_INT8, shape: [STATIC_BUCKET_COUNT, STATIC_RANK], itemBytes: 1 };
 const SCALES = { name: 'scale', dataType: ONNX_FLOAT, shape: [STATIC_BUCKET_COUNT, 1], itemBytes: 4 };
 
 /** Its files are checked against the manifest beside them. @throws Error with a remedy */
-export async function openStaticModel(directory = bundledDirectory()): Promise<LoadedModel> {
+export async function openStaticModel({ directory }: StaticModelSettings): Promise<LoadedModel> {
   const { file, bytes, manifest } = await readBundledModel(directory);
   const { dimension } = STATIC_DESCRIPTION;
   if (manifest.dimension !== dimension) {
@@ -32,8 +33,8 @@ export async function openStaticModel(directory = bundledDirectory()): Promise<L
     remedy: STATIC_REMEDY,
     async embed(text) {
       const ids = featuriser.features(text);
-      if (ids.length === 0) return { fitness: 'empty', vector: null };
-      return { fitness: 'fit', vector: table.vectorOf(ids, dimension) };
+      if (ids.length === 0) return { fitness: 'empty', vector: null, tokensCount: 0 };
+      return { fitness: 'fit', vector: table.vectorOf(ids, dimension), tokensCount: ids.length };
     },
     release: async () => {},
   };
