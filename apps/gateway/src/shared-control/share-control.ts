@@ -38,7 +38,7 @@ export async function shareControl(
     clock: steadyClock,
   });
   desk.tell = commands.tell = (word) => shared.tell(word);
-  desk.hearOthers = () => shared.look();
+  desk.hearOthers = () => shared.lookAnew();
   await opened;
   await shared.start();
   return shared;

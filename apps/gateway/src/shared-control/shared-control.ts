@@ -100,8 +100,7 @@ export class SharedControl {
   /** Sends what still waits, if Redis takes it. Never rejects. */
   async stop(): Promise<void> {
     if (this.#timer !== null) clearInterval(this.#timer);
-    await this.#looking;
-    await this.look();
+    await this.lookAnew();
     if (this.#waiting.length > 0) this.#parts.events.lost(this.#waiting.length);
   }
 
@@ -112,10 +111,16 @@ export class SharedControl {
       this.#parts.events.lost(1);
     }
     this.#waiting.push({ id: this.#parts.ids.next(), word, isSent: false, wasTried: false });
-    void (this.#looking ?? Promise.resolve()).then(() => this.look());
+    void this.lookAnew();
   }
 
-  /** One look at a time. Never rejects. */
+  /** A look that begins from now on: one that is under way may have read already. Never rejects. */
+  async lookAnew(): Promise<void> {
+    await this.#looking;
+    await this.look();
+  }
+
+  /** One at a time. Never rejects. */
   look(): Promise<void> {
     this.#looking ??= this.#exchange()
       .catch((error: unknown) => this.#parts.events.unreachable(error))
