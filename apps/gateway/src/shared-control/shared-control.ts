@@ -62,9 +62,8 @@ export interface SharedControlParts {
 interface OwnWord {
   id: string;
   word: ControlWord;
-  isSent: boolean;
-  /** Redis may have taken it. */
-  wasTried: boolean;
+  /** Whether Redis has taken it, as far as was read. */
+  isTaken: 'no' | 'maybe' | 'yes';
 }
 
 export class SharedControl {
@@ -110,7 +109,7 @@ export class SharedControl {
       this.#waiting.shift();
       this.#parts.events.lost(1);
     }
-    this.#waiting.push({ id: this.#parts.ids.next(), word, isSent: false, wasTried: false });
+    this.#waiting.push({ id: this.#parts.ids.next(), word, isTaken: 'no' });
     void this.lookAnew();
   }
 
@@ -132,32 +131,29 @@ export class SharedControl {
 
   async #exchange(): Promise<void> {
     // First, since Redis may have taken a word without saying so in time: said twice, it would undo what stands between.
-    const hasReadAll = await this.#readBack();
-    if (await this.#send(hasReadAll)) await this.#readBack();
+    await this.#readBack();
+    if (await this.#send()) await this.#readBack();
     await this.#saveCursor();
   }
 
   /** @returns whether anything was sent */
-  async #send(hasReadAll: boolean): Promise<boolean> {
+  async #send(): Promise<boolean> {
     const { log, gatewayId, events } = this.#parts;
-    const unsent = this.#waiting.filter(({ isSent }) => !isSent);
+    const unsent = this.#waiting.filter(({ isTaken }) => isTaken !== 'yes');
     // It may stand behind the word that must be obeyed first; and those that wait behind it stay there.
-    if (!hasReadAll && unsent[0]?.wasTried) return false;
+    if (unsent[0]?.isTaken === 'maybe') return false;
     for (const own of unsent) {
-      own.wasTried = true;
+      own.isTaken = 'maybe';
       await log.append(JSON.stringify({ from: gatewayId, id: own.id, ...own.word }));
-      own.isSent = true;
+      own.isTaken = 'yes';
       events.told(own.word);
     }
     return unsent.length > 0;
   }
 
-  /** @returns as `#readAll` */
-  async #readBack(): Promise<boolean> {
-    const hasReadAll = await this.#readAll();
-    // What was sent and still waits Redis has lost.
-    if (hasReadAll) for (const own of this.#waiting) own.isSent = false;
-    return hasReadAll;
+  async #readBack(): Promise<void> {
+    // What still waits Redis has not, or has lost.
+    if (await this.#readAll()) for (const own of this.#waiting) own.isTaken = 'no';
   }
 
   /** @returns false where a word must be obeyed before those behind it are read */
