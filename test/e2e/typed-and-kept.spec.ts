@@ -4,6 +4,7 @@
  */
 import type { Locator, Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
+import { deferred } from '#kernel';
 import { buildDecisionLog } from '#testing';
 import { gateway, startOneGateway } from '../integration/start-one-gateway.js';
 import { SIZES } from './check-page.js';
@@ -141,6 +142,34 @@ test('prices typed while others are saved, or while theirs cannot be read, stay'
   await button('Save prices').click();
   await page.getByText('Version 3, ana').waitFor();
   expect(await output.inputValue()).toBe('6.5');
+});
+
+test('prices that were saved are not shown as undone by a reading that was under way', async () => {
+  await open('/settings?section=prices');
+  await field('Find a model').fill('gpt-4o-mini');
+  const output = field('Output price of gpt-4o-mini');
+  await output.waitFor();
+  const [read, saved, answered] = [deferred(), deferred(), deferred()];
+  await page.route('**/v1/prices', async (route) => {
+    if (route.request().method() !== 'GET') return route.fallback();
+    const response = await route.fetch();
+    read.resolve();
+    await saved.promise;
+    await route.fulfill({ response });
+    answered.resolve();
+  });
+  // What a browser tells a tab that is looked at again; this one hides none.
+  await page.evaluate(`document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))`);
+  await read.promise;
+  await output.fill('7.5');
+  await button('Save prices').click();
+  await page.getByText('Prices saved').waitFor();
+  saved.resolve();
+  await answered.promise;
+  await page.unroute('**/v1/prices');
+  // Behind whatever the answer does.
+  await page.evaluate(`fetch('/v1/prices').then(() => new Promise((shown) => setTimeout(shown)))`);
+  expect(await output.inputValue()).toBe('7.5');
 });
 
 test('a form in a dialog stays open while it saves, and says why it was refused', async () => {

@@ -3,7 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Plus, Undo2 } from 'lucide-react';
 import { type Dispatch, type FormEvent, type SetStateAction, useState } from 'react';
 import type { PriceTable } from '#contracts';
-import { ApiError, api, toRefusal, useDenial } from '../../api';
+import { ApiError, api, showAnswer, toRefusal, useDenial } from '../../api';
 import { SearchBox } from '../../app/search-box';
 import { useEdits } from '../../app/use-draft';
 import {
@@ -64,7 +64,7 @@ function PriceForm({ table, draft, onDraft: setDraft }: PriceFormProps) {
   const { mutate, isPending, error, reset } = useMutation({
     mutationFn: ({ models }: Saving) => api.put<PriceTable>('/v1/prices', { version: table.version, models }),
     onSuccess: (next, { sent }) => {
-      queryClient.setQueryData(QUERY_KEY, next);
+      showAnswer(queryClient, QUERY_KEY, next);
       setDraft((current) => draftSince(current, sent));
       toast({
         title: 'Prices saved',
