@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { type AgentAct, agentScope, type Incident } from '#contracts';
 import { deferred } from '#kernel';
 import { FakeClock, turn } from '#testing';
-import { AgentCommands } from './agent-commands.js';
+import { AgentCommands, type Commander } from './agent-commands.js';
 import { AgentDirectory } from './agent-directory.js';
 import { IncidentDesk } from './incident-desk.js';
 
@@ -65,6 +65,28 @@ test.each<AgentAct>([
   expect(agents.policy(AGENT)).toMatchObject({ session_calls_max: 1 });
   expect(agents.killSwitch(AGENT)).toMatchObject({ threshold: 1 });
 });
+
+test.each<[string, (commands: AgentCommands, by: Commander) => Promise<unknown>]>([
+  ['a policy', (commands, by) => commands.patchPolicy(by, 'a', { session_calls_max: 1 })],
+  ['a kill switch', (commands, by) => commands.patchKillSwitch(by, 'a', { threshold: 11 })],
+  ['a stop', (commands, by) => commands.deactivate(by, 'a', 'stop')],
+  ['letting in', (commands, by) => commands.reactivate(by, 'a')],
+])(
+  '%s that would change nothing here is told nobody once whoever asked for it may no longer',
+  async (_what, command) => {
+    const { commands, told, slow } = gateway();
+    const { promise, resolve } = deferred();
+    slow.writes = promise;
+    let isInForce = true;
+    const first = command(commands, ANN);
+    const second = command(commands, { ...ANN, isInForce: () => isInForce });
+    isInForce = false;
+    resolve();
+    await first;
+    await expect(second).rejects.toMatchObject({ code: 'unauthorized' });
+    expect(told).toHaveLength(1);
+  },
+);
 
 test('two commands here are told in the order in which they came into force', async () => {
   const { agents, commands, told, slow } = gateway();

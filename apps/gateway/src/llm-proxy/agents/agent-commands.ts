@@ -16,7 +16,7 @@ import {
   type TellGateways,
 } from '#contracts';
 import { ChangeQueue } from '#kernel';
-import type { Auditor } from '../../auth/settings-audit.js';
+import { type Auditor, requireInForce } from '../../auth/settings-audit.js';
 import type { AgentBudgets } from './agent-budgets.js';
 import type { AgentDirectory, Reactivation } from './agent-directory.js';
 import type { AgentViews } from './agent-views.js';
@@ -32,7 +32,7 @@ export interface AgentCommandsParts {
 /** Who commands, in which tenant. */
 export type Commander = Auditor & { tenant_id: string };
 
-/** Every method rejects as the store does: then nothing has changed. */
+/** Every method rejects as the store does, and where whoever commands may no longer: then nothing has changed. */
 export class AgentCommands {
   readonly #parts: AgentCommandsParts;
   /** Of each agent, so that they are told in the order in which they came into force. */
@@ -48,7 +48,7 @@ export class AgentCommands {
     const { agents } = this.#parts;
     const scope = agentScope(by.tenant_id, agentId);
     const asked = agents.openIncidentId(scope);
-    await this.#turns.run(scope, () => this.#patchPolicy(by, agentId, patch, asked));
+    await this.#turn(by, scope, () => this.#patchPolicy(by, agentId, patch, asked));
     await this.#onPatched(scope, patch);
     return agents.policy(scope);
   }
@@ -75,9 +75,7 @@ export class AgentCommands {
   }
 
   patchKillSwitch(by: Commander, agentId: string, patch: KillSwitchPatch): Promise<AgentKillSwitch> {
-    return this.#turns.run(agentScope(by.tenant_id, agentId), () =>
-      this.#patchKillSwitch(by, agentId, patch),
-    );
+    return this.#turn(by, agentScope(by.tenant_id, agentId), () => this.#patchKillSwitch(by, agentId, patch));
   }
 
   async #patchKillSwitch(by: Commander, agentId: string, patch: KillSwitchPatch): Promise<AgentKillSwitch> {
@@ -92,7 +90,7 @@ export class AgentCommands {
   /** @returns false where it is stopped already, for this reason and in all its sessions */
   deactivate(by: Commander, agentId: string, reason: string): Promise<boolean> {
     const scope = agentScope(by.tenant_id, agentId);
-    return this.#turns.run(scope, async () => {
+    return this.#turn(by, scope, async () => {
       const isNews = await this.#parts.agents.deactivate(scope, reason, by);
       this.#done(by, { kind: 'policy', agent_id: agentId, patch: { active: false, reason } });
       return isNews;
@@ -103,7 +101,7 @@ export class AgentCommands {
     const { agents, incidents } = this.#parts;
     const scope = agentScope(by.tenant_id, agentId);
     const asked = agents.openIncidentId(scope);
-    return this.#turns.run(scope, async () => {
+    return this.#turn(by, scope, async () => {
       const outcome = await incidents.reactivate(by, agentId, { asked });
       this.#done(by, { kind: 'policy', agent_id: agentId, patch: this.#inForce(scope, { active: true }) });
       return outcome;
@@ -144,6 +142,14 @@ export class AgentCommands {
       return meant;
     });
     if (act?.kind === 'policy') await this.#onPatched(scope, act.patch);
+  }
+
+  /** What changes nothing here has no line in the audit, and is told to the others all the same: who may no longer is refused first. */
+  #turn<Outcome>(by: Commander, scope: AgentScope, command: () => Promise<Outcome>): Promise<Outcome> {
+    return this.#turns.run(scope, async () => {
+      requireInForce(by);
+      return command();
+    });
   }
 
   #done({ tenant_id, operator_id, role, gateway_id }: Commander, act: AgentAct): void {
