@@ -1,8 +1,8 @@
 /**
- * Ends that the store refused, such as on a full disk: stops by the kill switch, the evidence for them, revocations. They are
- * written again until it takes them, for what nobody wrote down would be let in again after the next start. Whoever adds bounds
- * them: stops by their places, see `AgentPolicies`, as who is not told apart any longer is stopped already; evidence by
- * `IncidentDesk`; revocations by the credentials there are.
+ * What the store refused, such as on a full disk: stops by the kill switch, the evidence for them, revocations, what became of answers
+ * that vendors keep. They are written again until it takes them, for the next start knows what is stored: it would let in again what
+ * nobody wrote down. Whoever adds bounds them: stops by their places, see `AgentPolicies`, as who is not told apart any longer is
+ * stopped already; evidence by `IncidentDesk`; revocations by the credentials there are; answers by those that are known.
  */
 import type { Timer } from '#kernel';
 
