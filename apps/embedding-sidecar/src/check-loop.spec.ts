@@ -4,14 +4,16 @@ import {
   type Embedder,
   type Embedding,
   EmbeddingFailure,
+  type EmbedOptions,
   type LoopQuery,
   type LoopSimilarity,
+  type PromptEntry,
   PromptHistoryFailure,
 } from '#contracts/embedding';
 import { MemoryPromptHistory } from '#domain/semantic-loop';
 import { deferred } from '#kernel';
-import { countingIds, FakeClock } from '#testing';
-import { CheckLoop, type CheckObserver } from './check-loop.js';
+import { countingIds, FakeClock, turn } from '#testing';
+import { CheckLoop, type CheckLoopParts, type CheckObserver } from './check-loop.js';
 
 /** Words to dimensions: equal words, equal vectors. Slow texts wait until they are let go. */
 class WordEmbedder implements Embedder {
@@ -25,10 +27,12 @@ class WordEmbedder implements Embedder {
   };
   readonly queuedCount = 0;
   readonly texts: string[] = [];
+  readonly timeouts: (number | undefined)[] = [];
   readonly held = new Map<string, Promise<void>>();
 
-  async embed(text: string): Promise<Embedding> {
+  async embed(text: string, { timeoutMs }: EmbedOptions = {}): Promise<Embedding> {
     this.texts.push(text);
+    this.timeouts.push(timeoutMs);
     await this.held.get(text);
     if (text === '') return { fitness: 'empty', vector: null };
     if (text === 'zzz') return { fitness: 'unknown_tokens', vector: null };
@@ -46,27 +50,31 @@ let embedder: WordEmbedder;
 let history: MemoryPromptHistory;
 let recordFailures: unknown[];
 let elapsedMs: number;
+let took: Record<string, number>;
+let clock: FakeClock;
 
 beforeEach(() => {
   embedder = new WordEmbedder();
   history = new MemoryPromptHistory({ clock: new FakeClock(), dimension: 8 });
   recordFailures = [];
   elapsedMs = 0;
+  took = {};
+  clock = new FakeClock();
 });
 
-function open(options: { checksMax?: number; veto?: string } = {}): CheckLoop {
+function open(options: { checksMax?: number; vetoOf?: CheckLoopParts['vetoOf'] } = {}): CheckLoop {
   const observer: CheckObserver = {
-    embedded: () => {},
-    queued: () => {},
-    searched: () => {},
-    recorded: () => {},
+    embedded: (ms) => (took.embedded = ms),
+    queued: (ms) => (took.queued = ms),
+    searched: (ms) => (took.searched = ms),
+    recorded: (ms) => (took.recorded = ms),
     recordFailed: (error) => recordFailures.push(error),
   };
   return new CheckLoop({
     embedder,
     history,
-    vetoOf: () => options.veto ?? null,
-    clock: new FakeClock(),
+    vetoOf: options.vetoOf ?? (() => null),
+    clock,
     ids: countingIds(),
     observer,
     loopWhenSimilarityAbove: 0.9 as LoopSimilarity,
@@ -106,8 +114,12 @@ describe('a check', () => {
 
   it('gives a request without an id one of its own, so that two of them are compared', async () => {
     const check = open();
-    await check.run(query('', 'a b'));
-    expect((await check.run(query('', 'a b'))).loop_detected).toBe(true);
+    for (let count = 0; count < 2; count += 1) await check.run(query('', 'a b'));
+    expect(await check.run(query('', 'a b'))).toMatchObject({
+      loop_detected: true,
+      similar_request_id: expect.stringMatching(/^id-[12]$/),
+      similar_count: 2,
+    });
   });
 
   it.each([
@@ -119,6 +131,8 @@ describe('a check', () => {
   ])('keeps to its scope: %s', async (_, over) => {
     const check = open();
     await check.run(query('1', 'a b'));
+    // Only the checks of its own scope wait until it is remembered.
+    await expect.poll(() => check.underWayCount).toBe(0);
     expect((await check.run(query('2', 'a b', over))).compared_count).toBe(0);
   });
 
@@ -127,12 +141,51 @@ describe('a check', () => {
     await check.run(query('1', 'a b'));
     const strict = await check.run(query('2', 'a b', { threshold: 1 as LoopSimilarity }));
     expect(strict).toMatchObject({ loop_detected: false, threshold: 1 });
+    const any = await check.run(query('3', 'c', { threshold: 0 as LoopSimilarity }));
+    expect(any).toMatchObject({ loop_detected: true, threshold: 0 });
   });
 
-  it('lets the gate veto', async () => {
-    const check = open({ veto: 'numbers' });
+  it('lets the gate veto, which is told which of the two prompts came first', async () => {
+    const check = open({ vetoOf: (earlier, later) => `${later} after ${earlier}` });
     await check.run(query('1', 'a b'));
-    expect(await check.run(query('2', 'a b'))).toMatchObject({ loop_detected: false, vetoed_by: 'numbers' });
+    expect(await check.run(query('2', 'b a'))).toMatchObject({
+      loop_detected: false,
+      vetoed_by: 'b a after a b',
+    });
+  });
+
+  it('remembers when a prompt came, and only after the answer', async () => {
+    const entries: PromptEntry[] = [];
+    history.record = async (_scope, entry) => void entries.push(entry);
+    const at_ms = clock.nowMs();
+    await open().run(query('1', 'a'));
+    clock.advance(1_000);
+    expect(entries).toEqual([]);
+    await expect.poll(() => entries).toMatchObject([{ request_id: '1', at_ms }]);
+  });
+
+  it('tells how long each of its parts took', async () => {
+    const check = open();
+    const [embedding, waiting, searching, recording] = [deferred(), deferred(), deferred(), deferred()];
+    history.record = () => waiting.promise;
+    elapsedMs = 50_000;
+    await check.run(query('1', 'a'));
+    embedder.held.set('b', embedding.promise);
+    history.similar = () => searching.promise.then(() => []);
+    const asked = check.run(query('2', 'b'));
+    const endAfter = async (ms: number, part: { resolve(): void }) => {
+      await turn();
+      elapsedMs += ms;
+      part.resolve();
+      await turn();
+    };
+    await endAfter(1, embedding);
+    history.record = () => recording.promise;
+    await endAfter(20, waiting);
+    await endAfter(300, searching);
+    await asked;
+    await endAfter(4_000, recording);
+    expect(took).toEqual({ embedded: 1, queued: 20, searched: 300, recorded: 4_000 });
   });
 
   it.each([
@@ -140,20 +193,31 @@ describe('a check', () => {
     ['zzz', 'unknown_tokens'],
   ])('neither compares nor remembers %j, which is %s', async (prompt, fitness) => {
     const check = open();
-    const unfit = { fitness, loop_detected: false, max_similarity: 0, compared_count: 0 };
-    expect(await check.run(query('1', prompt))).toMatchObject(unfit);
-    expect(await check.run(query('2', prompt))).toMatchObject(unfit);
+    const threshold = 0.5 as LoopSimilarity;
+    const unfit = { fitness, loop_detected: false, max_similarity: 0, compared_count: 0, threshold };
+    expect(await check.run(query('1', prompt, { threshold }))).toMatchObject(unfit);
+    expect(await check.run(query('2', prompt, { threshold }))).toMatchObject(unfit);
     expect(history.counts().scopes).toBe(0);
   });
 
   it.each([
     ['tenant_id is missing', { tenant_id: '' }],
+    ['tenant_id has more than 1024 characters', { tenant_id: 'x'.repeat(1_025) }],
     ['session_id has more than 1024 characters', { session_id: 'x'.repeat(1_025) }],
+    ['agent_id has more than 1024 characters', { agent_id: 'x'.repeat(1_025) }],
+    ['request_id has more than 1024 characters', { request_id: 'x'.repeat(1_025) }],
+    ['threshold must be from 0 to 1', { threshold: -0.1 as LoopSimilarity }],
     ['threshold must be from 0 to 1', { threshold: 1.1 as LoopSimilarity }],
     ['threshold must be from 0 to 1', { threshold: Number.NaN as LoopSimilarity }],
   ])('refuses with "%s" before it costs anything', async (message, over) => {
     await expect(open().run(query('1', 'a', over))).rejects.toMatchObject({ reason: 'invalid', message });
     expect(embedder.texts).toEqual([]);
+  });
+
+  it('takes ids of 1024 characters', async () => {
+    const id = 'x'.repeat(1_024);
+    const ids = { tenant_id: id, session_id: id, agent_id: id };
+    expect((await open().run(query(id, 'a', ids))).fitness).toBe('fit');
   });
 });
 
@@ -189,6 +253,20 @@ describe('two fast prompts of one session', () => {
     expect((await second).similar_request_id).toBe('1');
   });
 
+  it('keep their order though one between them fails before the first is through', async () => {
+    const check = open();
+    const hold = deferred();
+    embedder.held.set('a b', hold.promise);
+    const first = check.run(query('1', 'a b'));
+    await expect(check.run(query('2', 'broken'))).rejects.toMatchObject({ reason: 'failed' });
+    await turn();
+    const third = check.run(query('3', 'b a'));
+    await turn();
+    hold.resolve();
+    await first;
+    expect((await third).similar_request_id).toBe('1');
+  });
+
   it('do not block each other when the first fails', async () => {
     const check = open();
     const broken = check.run(query('1', 'broken'));
@@ -222,10 +300,11 @@ describe('failures and bounds', () => {
     const hold = deferred();
     embedder.held.set('a', hold.promise);
     const late = check.run(query('1', 'a'), 50);
-    elapsedMs = 60;
+    elapsedMs = 50;
     hold.resolve();
     await expect(late).rejects.toMatchObject({ reason: 'timeout' });
     expect(history.counts().scopes).toBe(0);
+    expect(embedder.timeouts).toEqual([50]);
   });
 
   it('refuses as busy what exceeds its bound, and takes again when there is room', async () => {
@@ -254,7 +333,10 @@ describe('failures and bounds', () => {
     const stuck = Array.from({ length: 64 }, (_, index) => check.run(query(`r${index}`, 'a')));
     await expect(check.run(query('more', 'b'))).rejects.toMatchObject({ reason: 'busy' });
     expect((await check.run(query('else', 'b', { session_id: 'other' }))).fitness).toBe('fit');
+    expect((await check.run(query('else', 'b', { tenant_id: 'other' }))).fitness).toBe('fit');
     hold.resolve();
     await Promise.all(stuck);
+    await expect.poll(() => check.underWayCount).toBe(0);
+    expect((await check.run(query('after', 'b'))).fitness).toBe('fit');
   });
 });

@@ -62,6 +62,8 @@ describe('decideLoop', () => {
     expect(similarityOf(0)).toBe(1);
     expect(similarityOf(0.1)).toBeCloseTo(0.95, 12);
     expect(similarityOf(2)).toBe(0);
+    // Of vectors whose rounding leaves -1..1 by a hair.
+    expect([similarityOf(-1e-7), similarityOf(2 + 1e-7)]).toEqual([1, 0]);
   });
 
   it('passes over a vetoed prompt, says why, and names the one behind it that counts', () => {
@@ -86,7 +88,7 @@ describe('decideLoop', () => {
       loopWhenSimilarityAbove: THRESHOLD,
       vetoOf: (earlier) => (earlier === 'prompt c' ? 'numbers' : null),
     });
-    expect(decision).toMatchObject({ similar_request_id: 'a', similar_count: 3 });
+    expect(decision).toMatchObject({ similar_request_id: 'a', similar_count: 3, vetoed_by: null });
     expect(decision.further).toEqual([
       { prompt: 'prompt b', request_id: 'b' },
       { prompt: 'prompt d', request_id: 'd' },

@@ -40,7 +40,8 @@ const answer = (over: Partial<LoopAnswer> = {}) =>
 
 it('counts checks by result and reason, and keeps the totals', async () => {
   telemetry.checked(answer(), 1, null);
-  telemetry.checked(answer({ loop_detected: true }), 1, null);
+  // A nearer one was vetoed.
+  telemetry.checked(answer({ loop_detected: true, vetoed_by: 'numbers' }), 1, null);
   telemetry.checked(answer({ vetoed_by: 'numbers' }), 1, null);
   telemetry.checked(answer({ fitness: 'empty' }), 1, null);
   telemetry.checkFailed(new EmbeddingFailure('busy', 'full'), null);
@@ -54,6 +55,33 @@ it('counts checks by result and reason, and keeps the totals', async () => {
   ])
     expect(text).toContain(`{${labels}} 1`);
   expect(telemetry.totals).toEqual({ checks: 5, loops: 1, failures: 1 });
+});
+
+it('counts vectors, and prompts that were not remembered, by result and reason', async () => {
+  telemetry.embedAnswered('fit');
+  telemetry.embedAnswered('unknown_tokens');
+  telemetry.embedFailed(new EmbeddingFailure('expired', 'late'), null);
+  telemetry.recordFailed(new PromptHistoryFailure('unavailable', 'Redis is not connected'));
+  const text = await figures.registry.metrics();
+  for (const line of [
+    'embeds_total{result="fit",reason=""} 1',
+    'embeds_total{result="unfit",reason="unknown_tokens"} 1',
+    'embeds_total{result="failed",reason="timeout"} 1',
+    'record_failures_total{reason="unavailable"} 1',
+  ])
+    expect(text).toContain(`observatory_sidecar_${line}`);
+});
+
+it('tells in seconds what each part took', async () => {
+  telemetry.checked(answer(), 1_000, null);
+  telemetry.embedded(2_000);
+  telemetry.waitedForModel(3_000);
+  telemetry.queued(4_000);
+  telemetry.searched(5_000);
+  telemetry.recorded(6_000);
+  const text = await figures.registry.getSingleMetricAsString('observatory_sidecar_seconds');
+  const parts = ['check', 'embedding', 'embedding_queue', 'lane', 'search', 'record'];
+  for (const [at, part] of parts.entries()) expect(text).toContain(`_sum{part="${part}"} ${at + 1}\n`);
 });
 
 it('says a failure once a minute for each reason, with the number of those it did not say', () => {
@@ -78,6 +106,7 @@ it('says as an error what somebody has to mend, and as a warning what a caller a
   telemetry.checkFailed(new EmbeddingFailure('busy', 'full'), null);
   telemetry.checkFailed(new EmbeddingFailure('expired', 'late'), null);
   telemetry.checkFailed(new SidecarFailure('invalid', 'tenant_id is missing'), null);
+  for (const line of lines) expect(line).not.toHaveProperty('where');
   const [error, warn] = [pino.levels.values.error, pino.levels.values.warn];
   expect(lines.map(({ level }) => level)).toEqual([error, error, error, error, error, warn, warn, warn]);
 });
@@ -102,6 +131,21 @@ it('never writes a prompt, not even one that an unforeseen error quotes', async 
   expect(written).not.toContain('a secret prompt');
   expect(lines[1]).toMatchObject({ reason: 'error', detail: 'internal error' });
   expect(lines[1]?.where).toEqual(expect.arrayContaining([expect.stringContaining('telemetry.spec')]));
+});
+
+it('writes the kind of what was thrown that is no error, and no more of it', () => {
+  telemetry.checkFailed('a secret prompt', null);
+  expect(lines[0]?.where).toEqual(['string']);
+  expect(JSON.stringify(lines)).not.toContain('a secret prompt');
+});
+
+it('says what happens seldom with what belongs to it', () => {
+  telemetry.said('warn', 'store_missing', 'no store of prompts yet', { reason: 'unavailable' });
+  expect(lines[0]).toMatchObject({
+    event: 'store_missing',
+    reason: 'unavailable',
+    msg: 'no store of prompts yet',
+  });
 });
 
 it('keeps totals and says failures also where nobody reads figures', () => {
