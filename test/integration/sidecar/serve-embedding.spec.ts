@@ -97,8 +97,10 @@ const connectSocket = (): Promise<Socket> =>
 
 describe('the socket', () => {
   it('is open to its owner alone and goes away with the server', async () => {
+    const umask = process.umask();
     const server = await serve();
     expect(statSync(place.socketPath).mode & 0o777).toBe(0o600);
+    expect(process.umask()).toBe(umask);
     await server.close();
     expect(existsSync(place.socketPath)).toBe(false);
   });
@@ -132,6 +134,15 @@ describe('the socket', () => {
   });
 });
 
+// There nobody may make a file, root included.
+it.runIf(process.platform === 'linux')(
+  'says what a folder needs in which it may make no socket',
+  async () => {
+    place.socketPath = '/proc/observatory.sock';
+    await expect(serve()).rejects.toThrow(/may make no socket at .* \(EACCES\): give it that folder/);
+  },
+);
+
 describe('calls', () => {
   it('arrive whole, over the stream as in unary calls', async () => {
     await serve();
@@ -164,6 +175,20 @@ describe('calls', () => {
     expect(contexts[2]?.traceParent).toBe(TRACE);
     expect(contexts[2]?.timeoutMs).toBeGreaterThan(0);
     expect(contexts[2]?.timeoutMs).toBeLessThanOrEqual(700);
+  });
+
+  it('that name no time have all of it', async () => {
+    await serve();
+    const client = raw();
+    const untimed = { deadlineMs: Number.POSITIVE_INFINITY };
+    await client.call('CheckLoop', { tenant_id: 't', prompt: 'x' }, untimed);
+    const stream = client.exchange();
+    const answered = new Promise((resolve) => stream.once('data', resolve));
+    stream.on('error', () => {});
+    stream.write({ id: 1, timeout_ms: 0, embed: { text: 'x' } });
+    await answered;
+    stream.cancel();
+    expect(contexts.map(({ timeoutMs }) => timeoutMs)).toEqual([undefined, undefined]);
   });
 
   it.each([
@@ -229,8 +254,12 @@ describe('what nobody should send', () => {
     const stranger = raw();
     const unary = await stranger.call('CheckLoop', { tenant_id: 't', prompt: text });
     expect(unary.code).toBe(status.RESOURCE_EXHAUSTED);
-    const fits = await stranger.call('Embed', { text: 'x'.repeat(TEXT_BYTES_MAX + 1) });
-    expect(fits.code).toBe(status.INVALID_ARGUMENT);
+    const tooLong = 'x'.repeat(TEXT_BYTES_MAX + 1);
+    for (const { code } of [
+      await stranger.call('Embed', { text: tooLong }),
+      await stranger.call('CheckLoop', { tenant_id: 't', prompt: tooLong }),
+    ])
+      expect(code).toBe(status.INVALID_ARGUMENT);
     const stream = stranger.exchange();
     const ended = new Promise<number>((resolve) => stream.once('error', (error: any) => resolve(error.code)));
     stream.write({ id: 1, embed: { text } });
