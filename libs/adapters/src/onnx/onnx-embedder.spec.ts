@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Embedding } from '#contracts/embedding';
 import { STATIC_DESCRIPTION } from '#domain/embedding';
+import { deferred } from '#kernel';
 import type { HostListener, InferenceHost } from './inference-host.js';
 import {
   ANSWER_MS_MAX,
@@ -27,9 +28,12 @@ class ScriptedHost implements InferenceHost {
     if (request.kind === 'embed') this.asked.push(request);
   }
 
-  async end(): Promise<void> {
+  /** Called by what is asked to end. */
+  onEnding = async (): Promise<void> => this.listener.onEnd('closed');
+
+  end(): Promise<void> {
     this.endCount += 1;
-    this.listener.onEnd('closed');
+    return this.onEnding();
   }
 
   get texts(): string[] {
@@ -94,6 +98,7 @@ describe('the queue in front of a model', () => {
     const embedder = await open();
     expect(embedder.description).toBe(STATIC_DESCRIPTION);
     expect(embedder.isAlive).toBe(true);
+    expect(vi.getTimerCount()).toBe(0);
   });
 
   it('does not open, and leaves no thread behind, when the model cannot be opened', async () => {
@@ -169,6 +174,7 @@ describe('the queue in front of a model', () => {
     host.answer(1);
     expect(await patient).toMatchObject({ fitness: 'fit' });
     expect(refusals()).toEqual(['expired']);
+    expect(vi.getTimerCount()).toBe(0);
   });
 
   it('does not hand over a text whose time is up while the event loop was held up', async () => {
@@ -278,6 +284,29 @@ describe('the queue in front of a model', () => {
     expect(await reasonOf(embedder.embed('after'))).toBe('unavailable');
     expect(host.endCount).toBe(1);
     expect(events.map(({ kind }) => kind)).not.toContain('died');
+  });
+
+  it('closing, has what is at the model answered, and nothing more asked', async () => {
+    const embedder = await open();
+    const asked = [embedder.embed('running'), embedder.embed('waiting')].map(reasonOf);
+    const hold = deferred();
+    host.onEnding = () => hold.promise;
+    const closed = embedder.close();
+    host.answer(0);
+    expect(await Promise.all(asked)).toEqual(['answered', 'unavailable']);
+    expect(host.texts).toEqual(['running']);
+    hold.resolve();
+    await closed;
+    expect(events.map(({ kind }) => kind)).toEqual(['refused', 'embedded']);
+  });
+
+  it('closed, owes nothing to anybody though its thread was left at work', async () => {
+    const embedder = await open();
+    const asked = reasonOf(embedder.embed('running'));
+    host.onEnding = async () => {};
+    await embedder.close();
+    expect(await asked).toBe('unavailable');
+    expect(embedder.queuedCount).toBe(0);
   });
 
   it('tells how long a text waited and how long it took, and no text', async () => {

@@ -11,7 +11,7 @@ function start() {
   const embedder = circuitEmbedder({ embed: asked } as unknown as Embedder, clock);
   const embed = (times: number) =>
     Promise.all(Array.from({ length: times }, () => embedder.embed('text').catch((error: unknown) => error)));
-  return { clock, asked, embed };
+  return { clock, asked, embedder, embed };
 }
 const failure = (reason: EmbeddingFailureReason) => new EmbeddingFailure(reason, 'as scripted');
 
@@ -32,6 +32,23 @@ it.each(['expired', 'unavailable', 'busy'] as const)(
     expect(await embed(10)).toEqual(Array(10).fill(fit));
   },
 );
+
+it('does not leave alone a server that answers now and then, if not with a vector', async () => {
+  const { asked, embed } = start();
+  for (let round = 0; round < 3; round += 1) {
+    for (const reason of ['unavailable', 'expired', 'failed'] as const) {
+      asked.mockRejectedValue(failure(reason));
+      expect(await embed(1)).toEqual([failure(reason)]);
+    }
+  }
+});
+
+it('asks with the time that its caller has', async () => {
+  const { asked, embedder } = start();
+  asked.mockResolvedValue(fit);
+  await embedder.embed('text', { timeoutMs: 50 });
+  expect(asked).toHaveBeenCalledExactlyOnceWith('text', { timeoutMs: 50 });
+});
 
 it('goes on asking a server that answers, though it has no vector for these texts', async () => {
   const { asked, embed } = start();

@@ -136,14 +136,17 @@ describe('an embedder that remembers', () => {
   });
 
   it('rejects one who shares when his own shorter time is up, and goes on for the other', async () => {
+    await vi.advanceTimersByTimeAsync(1_000);
     const embedder = memo();
     const patient = embedder.embed('x', { timeoutMs: 100 });
     const hasty = embedder.embed('x', { timeoutMs: 10 });
     const refused = expect(hasty).rejects.toMatchObject({ reason: 'expired' });
     await vi.advanceTimersByTimeAsync(10);
     await refused;
+    const intime = embedder.embed('x', { timeoutMs: 10 });
     behind.asked[0]?.answer();
-    expect(await patient).toEqual(unitVector());
+    expect(await Promise.all([patient, intime])).toEqual([unitVector(), unitVector()]);
+    expect(vi.getTimerCount()).toBe(0);
   });
 
   it('starts anew for one with time left when the time of the one he shared with was up', async () => {
