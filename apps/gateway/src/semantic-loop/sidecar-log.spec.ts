@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { expect, it } from 'vitest';
 import { mergeSidecarLog, parseSidecarLine, type SidecarLine } from './sidecar-log.js';
 
-async function merged(chunks: string[]) {
+async function merged(chunks: (string | Buffer)[]) {
   const lines: Record<string, unknown>[] = [];
   const heard: SidecarLine[] = [];
   const logger = pino(
@@ -32,6 +32,19 @@ it('passes JSON lines on with their level, however they were cut on the way', as
     ['ready', null],
     [null, 'busy'],
   ]);
+});
+
+it('reads a letter that came in two pieces', async () => {
+  const bytes = Buffer.from('{"level":"info","msg":"für"}\n');
+  const within = bytes.indexOf('ü') + 1;
+  const { lines } = await merged([bytes.subarray(0, within), bytes.subarray(within)]);
+  expect(lines[0]?.msg).toBe('für');
+});
+
+it('survives a stream that breaks', () => {
+  const stream = new PassThrough();
+  mergeSidecarLog(stream, pino({ level: 'silent' }), () => {});
+  expect(stream.emit('error', new Error('read EIO'))).toBe(true);
 });
 
 it('repeats nothing that is no line of a log', async () => {
