@@ -8,10 +8,11 @@ const fit = { fitness: 'fit', vector: Float32Array.of(1, 0) } as const;
 function start() {
   const clock = new FakeClock();
   const asked = vi.fn<Embedder['embed']>();
-  const embedder = circuitEmbedder({ embed: asked } as unknown as Embedder, clock);
+  const close = vi.fn(async () => {});
+  const embedder = circuitEmbedder({ embed: asked, close } as unknown as Embedder, clock);
   const embed = (times: number) =>
     Promise.all(Array.from({ length: times }, () => embedder.embed('text').catch((error: unknown) => error)));
-  return { clock, asked, embedder, embed };
+  return { clock, asked, close, embedder, embed };
 }
 const failure = (reason: EmbeddingFailureReason) => new EmbeddingFailure(reason, 'as scripted');
 
@@ -43,11 +44,13 @@ it('does not leave alone a server that answers now and then, if not with a vecto
   }
 });
 
-it('asks with the time that its caller has', async () => {
-  const { asked, embedder } = start();
+it('asks with the time that its caller has, and closes what is behind it', async () => {
+  const { asked, close, embedder } = start();
   asked.mockResolvedValue(fit);
   await embedder.embed('text', { timeoutMs: 50 });
   expect(asked).toHaveBeenCalledExactlyOnceWith('text', { timeoutMs: 50 });
+  await embedder.close();
+  expect(close).toHaveBeenCalledOnce();
 });
 
 it('goes on asking a server that answers, though it has no vector for these texts', async () => {
