@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer as createHttp2 } from 'node:http2';
 import { connect, createServer, type Server, type Socket } from 'node:net';
+import { join } from 'node:path';
 import { status } from '@grpc/grpc-js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
@@ -12,6 +13,7 @@ import {
   type EmbeddingServer,
   probeHealth,
   SidecarClient,
+  SOCKET_PATH_BYTES_MAX,
   serveEmbedding,
   TEXT_BYTES_MAX,
 } from '#adapters/grpc';
@@ -134,6 +136,16 @@ describe('the socket', () => {
   });
 });
 
+it('serves at a path of as many bytes as a Unix socket may have, and refuses one more', async () => {
+  const beyondFolder = SOCKET_PATH_BYTES_MAX - Buffer.byteLength(`${place.folder}/`);
+  // Two bytes each.
+  place.socketPath = join(place.folder, `${'ü'.repeat(10)}${'x'.repeat(beyondFolder - 20)}`);
+  await serve();
+  expect((await connected()).isReady).toBe(true);
+  place.socketPath += 'x';
+  await expect(serve()).rejects.toThrow(`${SOCKET_PATH_BYTES_MAX}: choose a shorter one`);
+});
+
 // There nobody may make a file, root included.
 it.runIf(process.platform === 'linux')(
   'says what a folder needs in which it may make no socket',
@@ -175,6 +187,15 @@ describe('calls', () => {
     expect(contexts[2]?.traceParent).toBe(TRACE);
     expect(contexts[2]?.timeoutMs).toBeGreaterThan(0);
     expect(contexts[2]?.timeoutMs).toBeLessThanOrEqual(700);
+  });
+
+  it('whose time is nearly over have a moment, not for ever; more than a timer can wait is as long as it can', async () => {
+    await serve();
+    const client = await connected();
+    const ask = (timeoutMs: number) => client.embed('x', { timeoutMs, traceParent: null }).catch(() => {});
+    await ask(0);
+    await ask(2 ** 32);
+    await expect.poll(() => contexts.map(({ timeoutMs }) => timeoutMs)).toEqual([1, 2 ** 31 - 1]);
   });
 
   it('that name no time have all of it', async () => {
@@ -228,6 +249,21 @@ describe('calls', () => {
     await expect(client.checkLoop(query('3', 'x'), patient)).rejects.toMatchObject({ reason: 'busy' });
     expect(await Promise.all(held)).toEqual(['timeout', 'timeout']);
     expect((await client.checkLoop(query('4', 'x'), patient)).model_id).toBe('m');
+  });
+
+  it('have texts of 16 MB at once, checks and others together; beyond that they are busy', async () => {
+    const never = () => new Promise<never>(() => {});
+    await serve({ checkLoop: never, embed: never });
+    const client = await connected();
+    const text = 'x'.repeat(TEXT_BYTES_MAX);
+    const ask = [
+      (prompt: string) => client.checkLoop(query('1', prompt), patient).catch(({ reason }) => reason),
+      (prompt: string) => client.embed(prompt, patient).catch(({ reason }) => reason),
+    ] as const;
+    const held = Array.from({ length: 16 }, (_, at) => ask[at % 2 === 0 ? 0 : 1](text));
+    expect([await ask[0]('x'), await ask[1]('x')]).toEqual(['busy', 'busy']);
+    await client.close();
+    expect(new Set(await Promise.all(held))).toEqual(new Set(['unavailable']));
   });
 
   it('come back in any order, 2,000 at once, each with its own answer', async () => {
@@ -425,6 +461,16 @@ describe('a client', () => {
     await expect.poll(() => client.isReady, { timeout: 1_000, interval: 5 }).toBe(true);
     client.connectNow();
     expect((await client.checkLoop(query('1', 'x'), patient)).model_id).toBe('m');
+  });
+
+  it('told so while it is ready is back all the same after the next break', async () => {
+    const server = await serve();
+    const client = await connected();
+    client.connectNow();
+    await server.close();
+    await expect.poll(() => client.isReady).toBe(false);
+    await serve();
+    await expect.poll(() => client.isReady, { timeout: 5_000 }).toBe(true);
   });
 
   it('gives up a stream on which nothing comes back, so that calls stop waiting for it', async () => {

@@ -13,6 +13,14 @@ it.each(SIDECAR_FAILURES)('%s means the same on both sides', (reason) => {
 });
 
 it.each([
+  [status.OUT_OF_RANGE, 'invalid'],
+  [status.CANCELLED, 'unavailable'],
+  [status.UNIMPLEMENTED, 'error'],
+] as const)('status %i of gRPC itself means %s', (code, reason) => {
+  expect(reasonOfStatus(code)).toBe(reason);
+});
+
+it.each([
   [new EmbeddingFailure('busy', 'x'), status.RESOURCE_EXHAUSTED],
   [new EmbeddingFailure('expired', 'x'), status.DEADLINE_EXCEEDED],
   [new EmbeddingFailure('failed', 'x'), status.INTERNAL],

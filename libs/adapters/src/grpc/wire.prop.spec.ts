@@ -1,11 +1,20 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type LoopAnswer, type LoopQuery, type LoopSimilarity, SidecarFailure } from '#contracts/embedding';
+import {
+  type Cosine,
+  type LoopAnswer,
+  type LoopQuery,
+  type LoopSimilarity,
+  type SidecarDescription,
+  SidecarFailure,
+} from '#contracts/embedding';
 import { embeddingService, type ReplyFrame, type RequestFrame, TEXT_BYTES_MAX } from './embedding-proto.js';
 import {
   requireTextFits,
   toCheckLoopRequest,
   toCheckLoopResponse,
+  toDescribeResponse,
+  toDescription,
   toEmbedding,
   toEmbedResponse,
   toLoopAnswer,
@@ -72,6 +81,38 @@ describe('over the wire and back', () => {
     );
   });
 
+  it('a description is the same, and its threshold is the one in force', () => {
+    const description: fc.Arbitrary<SidecarDescription> = fc
+      .record({
+        model_id: text,
+        dimension: fc.nat(),
+        tokens_max: fc.nat(),
+        loop_similarity_threshold: similarity,
+        hitWhenCosineAtLeast: similarity as fc.Arbitrary<number> as fc.Arbitrary<Cosine>,
+        needsStrictGate: fc.boolean(),
+        store: fc.constantFrom('memory', 'redis'),
+        store_problem: fc.option(
+          text.filter((problem) => problem !== ''),
+          { nil: null },
+        ),
+        history_size: fc.nat(),
+        ttl_s: fc.nat(),
+        checks_total: fc.maxSafeNat(),
+        loops_total: fc.maxSafeNat(),
+        failures_total: fc.maxSafeNat(),
+        queued: fc.nat(),
+        uptime_s: fc.double({ min: 0, noNaN: true }),
+      })
+      .map((given) => ({ ...given, loopWhenSimilarityAbove: given.loop_similarity_threshold }));
+    const { responseSerialize, responseDeserialize } = embeddingService.Describe;
+    fc.assert(
+      fc.property(description, (given) => {
+        const came = responseDeserialize(responseSerialize(toDescribeResponse(given)));
+        expect(toDescription(came)).toEqual(given);
+      }),
+    );
+  });
+
   it('a vector is the same to the bit, wherever in a buffer it came', () => {
     fc.assert(
       fc.property(
@@ -99,6 +140,15 @@ it('an unfit text comes without a vector', () => {
     embed: toEmbedResponse({ fitness: 'unknown_tokens', vector: null, model_id: 'm' }),
   });
   expect(toEmbedding(embed as NonNullable<typeof embed>)).toEqual({
+    fitness: 'unknown_tokens',
+    vector: null,
+    model_id: 'm',
+  });
+});
+
+it('a fitness of a newer sidecar is taken for unfit, whatever comes with it', () => {
+  const fitness = 'OF_A_NEWER_SIDECAR' as 'FIT';
+  expect(toEmbedding({ fitness, vector: new Uint8Array(4), model_id: 'm' })).toEqual({
     fitness: 'unknown_tokens',
     vector: null,
     model_id: 'm',
