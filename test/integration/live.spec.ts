@@ -6,10 +6,15 @@ import { ERRORS, type ErrorAnswer, type Frame, LIMITS, type SubscribeAck } from 
 import { buildDecisionLog } from '#testing';
 import { type RunningGateway, startGateway } from './start-gateway.js';
 
+/** Of another origin, which is set as one of ours. */
+const OTHER_PAGE = 'https://board.example';
+
 let gateway: RunningGateway;
 const sockets: Socket[] = [];
 beforeAll(async () => {
-  gateway = await startGateway({ env: { LIVE_SUBSCRIBER_BYTES_MAX: String(256 * 1024) } });
+  gateway = await startGateway({
+    env: { LIVE_SUBSCRIBER_BYTES_MAX: String(256 * 1024), OBSERVATORY_ALLOWED_ORIGINS: OTHER_PAGE },
+  });
 });
 afterAll(async () => {
   for (const socket of sockets) socket.disconnect();
@@ -100,6 +105,14 @@ describe('access', () => {
     await refused(connect('/live', { token: gateway.operatorToken }, { origin }));
     const polling = await fetch(`${gateway.url}/socket.io/?EIO=4&transport=polling`, { headers: { origin } });
     expect(await polling.json()).toMatchObject({ message: ERRORS.origin_refused.text });
+  });
+
+  test('is given to the page of an origin that is set, whose browser lets it read what it polls', async () => {
+    const headers = { origin: OTHER_PAGE };
+    const polling = await fetch(`${gateway.url}/socket.io/?EIO=4&transport=polling`, { headers });
+    expect(polling.status).toBe(200);
+    expect(polling.headers.get('access-control-allow-origin')).toBe(OTHER_PAGE);
+    expect(polling.headers.get('access-control-allow-credentials')).toBe('true');
   });
 
   test('ends when the token is revoked', async () => {
