@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type Logger, pino } from 'pino';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { SidecarClient } from '#adapters/grpc';
 import { systemClock } from '#kernel';
 import {
@@ -41,6 +41,7 @@ afterEach(async () => {
 });
 
 interface Over {
+  dataDir?: string;
   environment?: Record<string, string>;
   mainFile?: string;
   hungMs?: number;
@@ -48,7 +49,7 @@ interface Over {
 
 function supervise(over: Over = {}): SidecarProcess {
   const supervised = new SidecarProcess({
-    dataDir: place.folder,
+    dataDir: over.dataDir ?? place.folder,
     environment: { ...environment, ...over.environment },
     logger,
     clock: systemClock,
@@ -80,7 +81,9 @@ describe('a supervised sidecar', () => {
   it('serves, and its log lines are merged with their level', async () => {
     const supervised = supervise();
     const client = connect(supervised);
-    expect(supervised.state).toMatchObject({ state: 'starting', restart_count: 0 });
+    const { pid } = supervised.state;
+    supervised.start();
+    expect(supervised.state).toMatchObject({ state: 'starting', restart_count: 0, pid });
     await expect.poll(() => supervised.state.state, { timeout: 20_000 }).toBe('serving');
     await expect.poll(() => client.isReady).toBe(true);
     expect((await client.checkLoop(query('1', 'hello there'), patient)).fitness).toBe('fit');
@@ -249,6 +252,47 @@ describe('a supervised sidecar', () => {
     expect(existsSync(supervised.socketPath)).toBe(false);
     supervised.start();
     expect(supervised.state.state).toBe('down');
+  });
+
+  it('that does not stop when it is told to is killed', async () => {
+    const mainFile = join(place.folder, 'stubborn.mjs');
+    writeFileSync(
+      mainFile,
+      `process.on('SIGTERM', () => {});
+       console.log(JSON.stringify({ level: 'info', event: 'ready', msg: 'ready' }));
+       process.stdin.resume().on('end', () => process.exit(0));`,
+    );
+    const supervised = supervise({ mainFile });
+    await expect.poll(() => supervised.state.state, { timeout: 20_000 }).toBe('serving');
+    const pid = supervised.state.pid as number;
+    onTestFinished(() => void (isAlive(pid) && process.kill(pid, 'SIGKILL')));
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const stopped = supervised.stop();
+    vi.advanceTimersByTime(5_000);
+    await stopped;
+    expect(isAlive(pid)).toBe(false);
+    expect(supervised.state).toMatchObject({ state: 'down', detail: 'stopped' });
+  });
+
+  it('that is waiting to be started again is not, once it is told to stop', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const supervised = supervise({ environment: { LOOP_TOO_LONG: 'x'.repeat(200_000) } });
+    expect(vi.getTimerCount()).toBe(1);
+    await supervised.stop();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('that finds no place for its socket says so, and is not started', () => {
+    const folder = join(place.folder, 'd'.repeat(120));
+    mkdirSync(folder);
+    vi.stubEnv('TMPDIR', folder);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const supervised = supervise({ dataDir: folder });
+    const detail = expect.stringContaining('TMPDIR');
+    expect(supervised.state).toMatchObject({ state: 'down', detail, pid: null });
+    expect(lines).toEqual([expect.objectContaining({ event: 'sidecar_not_started', detail })]);
   });
 
   it('prints nothing of what is no log line', async () => {
