@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { type Logger, pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { SidecarClient } from '#adapters/grpc';
-import { systemClock } from '#kernel';
+import { type Clock, systemClock } from '#kernel';
 import {
   SidecarProcess,
   type SidecarState,
@@ -42,6 +42,7 @@ afterEach(async () => {
 
 interface Over {
   dataDir?: string;
+  clock?: Clock;
   environment?: Record<string, string>;
   mainFile?: string;
   hungMs?: number;
@@ -52,7 +53,7 @@ function supervise(over: Over = {}): SidecarProcess {
     dataDir: over.dataDir ?? place.folder,
     environment: { ...environment, ...over.environment },
     logger,
-    clock: systemClock,
+    clock: over.clock ?? systemClock,
     onState: (state) => states.push(state),
     mainFile: over.mainFile ?? SIDECAR_MAIN,
     ...(over.hungMs === undefined ? {} : { hungMs: over.hungMs }),
@@ -66,6 +67,18 @@ function connect(supervised: SidecarProcess): SidecarClient {
   const client = new SidecarClient({ socketPath: supervised.socketPath });
   opened.push(() => client.close());
   return client;
+}
+
+/** @returns the main file of one that ends, with its parent or after so long */
+function servingFor(ms: number): string {
+  const mainFile = join(place.folder, 'short-lived.mjs');
+  writeFileSync(
+    mainFile,
+    `console.log(JSON.stringify({ level: 'info', event: 'ready', msg: 'ready' }));
+     process.stdin.resume().on('end', () => process.exit(1));
+     setTimeout(() => process.exit(1), ${ms});`,
+  );
+  return mainFile;
 }
 
 const isAlive = (pid: number): boolean => {
@@ -149,13 +162,80 @@ describe('a supervised sidecar', () => {
     expect(pauses.slice(0, 3)).toEqual([50, 100, 200]);
   });
 
-  it('that dies again and again, but serves in between, is never waited for long', async () => {
-    const mainFile = join(place.folder, 'short-lived.mjs');
+  it.each(['not_started', 'model_died'])(
+    'says why it ended (%s), and not the reason of the one before it',
+    async (event) => {
+      const mainFile = join(place.folder, 'once-said.mjs');
+      writeFileSync(
+        mainFile,
+        `import { existsSync, writeFileSync } from 'node:fs';
+       const mark = new URL('said', import.meta.url);
+       const reason = { level: 'fatal', event: '${event}', reason: 'no model', msg: 'over' };
+       if (!existsSync(mark)) console.log(JSON.stringify(reason));
+       writeFileSync(mark, '');
+       process.exitCode = 1;`,
+      );
+      supervise({ mainFile });
+      const details = () => states.flatMap(({ state, detail }) => (state === 'down' ? [detail] : []));
+      await expect
+        .poll(() => new Set(details()), { timeout: 20_000 })
+        .toEqual(new Set(['no model', 'ended with status 1']));
+    },
+  );
+
+  it.each([
+    ['debug', 'debug'],
+    ['error', 'info'],
+  ])('writes its log at the level %s as %s, so that its line of being ready comes', async (level, given) => {
+    const mainFile = join(place.folder, 'level.mjs');
     writeFileSync(
       mainFile,
-      `console.log(JSON.stringify({ level: 'info', event: 'ready', msg: 'ready' }));
-       setImmediate(() => process.exit(1));`,
+      `console.log(JSON.stringify({ level: 'info', msg: 'at ' + process.env.LOG_LEVEL }));`,
     );
+    supervise({ mainFile, environment: { LOG_LEVEL: level } });
+    await expect
+      .poll(() => lines, { timeout: 20_000 })
+      .toContainEqual(expect.objectContaining({ msg: `at ${given}` }));
+  });
+
+  it('that served for long before it died is started again after the shortest pause', async () => {
+    let nowMs = 0;
+    const supervised = supervise({
+      mainFile: servingFor(0),
+      clock: { ...systemClock, nowMs: () => (nowMs += 10_000) },
+    });
+    await expect.poll(() => supervised.state.restart_count, { timeout: 25_000 }).toBeGreaterThanOrEqual(3);
+    const pauses = lines.filter(({ event }) => event === 'sidecar_ended').map((line) => line.restart_in_ms);
+    expect(pauses.slice(0, 3)).toEqual([50, 50, 50]);
+    const [first] = states.filter(({ state }) => state === 'down');
+    const whileDown = states.filter(({ state, restart_count }) => state === 'down' && restart_count <= 1);
+    expect(whileDown.slice(0, 2).map(({ since_ms }) => since_ms)).toEqual(Array(2).fill(first?.since_ms));
+  });
+
+  it('that serves and was never reached hangs, and is replaced', async () => {
+    const supervised = supervise({ mainFile: servingFor(60_000), hungMs: 100 });
+    supervised.noteReached(false);
+    const detail = 'it did not answer for 0.1 s';
+    await expect
+      .poll(() => lines, { timeout: 20_000 })
+      .toContainEqual(expect.objectContaining({ event: 'sidecar_ended', detail }));
+  });
+
+  it('is not taken for hung while it is reached, nor before anybody has tried', async () => {
+    const supervised = supervise({ mainFile: servingFor(60_000), hungMs: 100 });
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    await expect.poll(() => supervised.state.state, { timeout: 20_000 }).toBe('serving');
+    const timerCounts = [vi.getTimerCount()];
+    for (const isReached of [true, false, true]) {
+      supervised.noteReached(isReached);
+      timerCounts.push(vi.getTimerCount());
+    }
+    expect(timerCounts).toEqual([0, 0, 1, 0]);
+  });
+
+  it('that dies again and again, but serves in between, is never waited for long', async () => {
+    const mainFile = servingFor(0);
     const supervised = supervise({ mainFile });
     await expect.poll(() => supervised.state.restart_count, { timeout: 25_000 }).toBeGreaterThanOrEqual(6);
     const pauses = lines
