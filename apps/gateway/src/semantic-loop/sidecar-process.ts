@@ -63,6 +63,7 @@ export class SidecarProcess {
   #child: ChildProcess | null = null;
   #state: SidecarState;
   #isStopped = false;
+  /** Of the latest start but the first. */
   #restartTimer: NodeJS.Timeout | null = null;
   #hungTimer: NodeJS.Timeout | null = null;
   /** Null: nobody has told yet. */
@@ -87,9 +88,9 @@ export class SidecarProcess {
     return this.#socket.path;
   }
 
-  /** Returns at once; `onState` tells the rest. Never throws. */
+  /** Returns at once; `onState` tells the rest. Without effect once it was started. Never throws. */
   start(): void {
-    if (this.#child !== null || this.#isStopped) return;
+    if (this.#child !== null || this.#restartTimer !== null || this.#isStopped) return;
     const { problem } = this.#socket;
     if (problem === null) {
       this.#spawn();
