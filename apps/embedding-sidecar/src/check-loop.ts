@@ -67,7 +67,8 @@ export class CheckLoop {
   }
 
   /**
-   * @param timeoutMs past it the check costs nothing more and is not remembered
+   * @param timeoutMs past it a check that has not been compared costs nothing more and is not remembered; one that has is, for
+   * its prompt was sent without it
    * @throws SidecarFailure, EmbeddingFailure, PromptHistoryFailure, by rejection
    */
   async run(query: LoopQuery, timeoutMs?: number): Promise<LoopAnswer> {
