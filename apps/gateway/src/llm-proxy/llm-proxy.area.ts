@@ -227,7 +227,10 @@ export class LlmProxyArea {
     const { agents, incidents, budgets, views } = this;
     this.commands = new AgentCommands({ agents, incidents, budgets, views });
     incidents.onOpened = (tenantId, incident) => this.commands.noteKilled(tenantId, incident);
-    this.#steps = new StepDelivery((count, error) => events.stepsRefused(count, error));
+    this.#steps = new StepDelivery({
+      timer: systemTimer,
+      onRefused: (count, error) => events.stepsRefused(count, error),
+    });
     this.feed = new StepFeed({
       clock,
       deliver: (tenantId, logs) => this.#steps.deliver(tenantId, logs),
@@ -446,9 +449,9 @@ export class LlmProxyArea {
     this.#split.stop();
     await this.#client.close();
     this.feed.stop();
-    await this.#steps.settled();
     // At once: each goes on for a second where the store refuses.
     await Promise.all([
+      this.#steps.stop(),
       this.incidents.stop(),
       this.agents.stop(),
       this.log.close(),

@@ -7,11 +7,11 @@ import {
   type DocumentChange,
   type LivePublisher,
   type LlmCall,
-  ObservatoryError,
   type ProxyStore,
   TOPICS,
 } from '#contracts';
 import { FairShare } from '../../fair-share.js';
+import { hasNoRoomYet } from '../has-no-room-yet.js';
 
 const FLUSH_INTERVAL_MS = 100;
 /** After a refusal. */
@@ -130,9 +130,6 @@ export class CallLog {
     this.#untoldCount = 0;
   }
 }
-
-const hasNoRoomYet = (error: unknown): boolean =>
-  error instanceof ObservatoryError && (error.code === 'store_busy' || error.code === 'store_full');
 
 /** Of every tenant the latest that are shown, in their order. */
 function latestOfEach(rows: readonly CallRow[]): CallRow[] {

@@ -1,46 +1,141 @@
-/** The steps that were made of calls, on their way to the interceptor, as if their agent had sent them; and what calls took without one. */
-import type { DecisionLog } from '#contracts';
+/**
+ * The steps that were made of calls, on their way to the interceptor, as if their agent had sent them; and what calls took without
+ * one. No agent would send them again: what the store has no room for waits until it has, and behind it what comes of its tenant.
+ */
+import { type DecisionLog, tenantIdOf } from '#contracts';
+import type { Timer } from '#kernel';
 import type { SchemaInterceptor } from '../../decision-log/schema-interceptor.js';
 import type { SessionRegistry, SteplessUse } from '../../decision-log/session-registry.js';
+import { FairShare } from '../../fair-share.js';
+import { hasNoRoomYet } from '../has-no-room-yet.js';
+
+/** Steps on their way, and uses behind them, half of them of one tenant; of more, steps are refused, and a use waits for none. */
+export const WAITING_COUNT_MAX = 5_000;
+/** After a refusal. */
+const RETRY_INTERVAL_MS = 1_000;
+/** Made at the end, `LAST_INTERVAL_MS` apart, while the store refuses. */
+const LAST_ATTEMPTS = 10;
+const LAST_INTERVAL_MS = 100;
+
+/** In the order in which they came. */
+type Load = { logs: DecisionLog[] } | { use: SteplessUse };
+
+/** Of one tenant, while it has something here. */
+interface Lane {
+  tenantId: string;
+  loads: Load[];
+  isMoving: boolean;
+}
+
+export interface StepDeliveryParts {
+  timer: Timer;
+  /** Those steps are lost. */
+  onRefused: (stepCount: number, error: unknown) => void;
+}
 
 export class StepDelivery {
-  readonly #onRefused: (stepCount: number, error: unknown) => void;
-  readonly #underWay = new Set<Promise<unknown>>();
-  #interceptor: SchemaInterceptor | null = null;
+  readonly #parts: StepDeliveryParts;
+  readonly #lanes = new Map<string, Lane>();
+  readonly #moving = new Set<Promise<void>>();
+  readonly #room = new FairShare({ max: WAITING_COUNT_MAX, onFull: () => {} });
+  #isArmed = false;
+  #interceptor: Pick<SchemaInterceptor, 'intercept'> | null = null;
   #sessions: Pick<SessionRegistry, 'noteStepless'> | null = null;
 
-  constructor(onRefused: (stepCount: number, error: unknown) => void) {
-    this.#onRefused = onRefused;
+  constructor(parts: StepDeliveryParts) {
+    this.#parts = parts;
   }
 
   /** Before the first call. */
-  connect(interceptor: SchemaInterceptor, sessions: Pick<SessionRegistry, 'noteStepless'>): void {
+  connect(
+    interceptor: Pick<SchemaInterceptor, 'intercept'>,
+    sessions: Pick<SessionRegistry, 'noteStepless'>,
+  ): void {
     this.#interceptor = interceptor;
     this.#sessions = sessions;
   }
 
   /** Never throws. */
   deliver(tenantId: string, logs: DecisionLog[]): void {
-    const messages = logs.map((value) => ({ value, text: null }));
-    const delivery = this.#interceptor?.intercept(tenantId, messages) ?? Promise.resolve();
-    const settled: Promise<unknown> = delivery
-      .catch((error: unknown) => this.#onRefused(logs.length, error))
-      .finally(() => this.#underWay.delete(settled));
-    this.#underWay.add(settled);
+    if (!this.#room.take(tenantId, logs.length)) {
+      this.#parts.onRefused(logs.length, null);
+      return;
+    }
+    const lane = this.#lanes.get(tenantId) ?? { tenantId, loads: [], isMoving: false };
+    this.#lanes.set(tenantId, lane);
+    lane.loads.push({ logs });
+    if (lane.loads.length === 1) this.#move(lane);
   }
 
-  /** Once what was delivered before has come in: it may begin their sessions. */
+  /** Once what its tenant delivered before has come in: it may begin their sessions. */
   noteStepless(uses: readonly SteplessUse[]): void {
-    const noted: Promise<unknown> = this.settled()
-      .then(() => {
-        for (const use of uses) this.#sessions?.noteStepless(use);
-      })
-      .finally(() => this.#underWay.delete(noted));
-    this.#underWay.add(noted);
+    for (const use of uses) {
+      const tenantId = tenantIdOf(use.key);
+      const lane = this.#lanes.get(tenantId);
+      if (lane !== undefined && this.#room.take(tenantId, 1)) lane.loads.push({ use });
+      else this.#sessions?.noteStepless(use);
+    }
   }
 
-  /** Resolves once all that is under way now has come in. Never rejects. */
-  settled(): Promise<unknown> {
-    return Promise.all(this.#underWay);
+  /** After the last: what the store has refused is tried again for a second. Never rejects. */
+  async stop(): Promise<void> {
+    await this.#moveAll();
+    for (let attempt = 1; attempt < LAST_ATTEMPTS && this.#lanes.size > 0; attempt += 1) {
+      await new Promise<void>((resolve) => void this.#parts.timer.after(LAST_INTERVAL_MS, resolve));
+      await this.#moveAll();
+    }
+    for (const { loads } of this.#lanes.values())
+      for (const load of loads) if ('logs' in load) this.#parts.onRefused(load.logs.length, null);
+    this.#lanes.clear();
+  }
+
+  /** Resolves once all that is here now has come in, or is refused for the moment. Never rejects. */
+  async #moveAll(): Promise<void> {
+    for (const lane of this.#lanes.values()) this.#move(lane);
+    await Promise.all(this.#moving);
+  }
+
+  #move(lane: Lane): void {
+    if (lane.isMoving) return;
+    lane.isMoving = true;
+    const moved: Promise<void> = this.#moveOn(lane).finally(() => {
+      lane.isMoving = false;
+      this.#moving.delete(moved);
+    });
+    this.#moving.add(moved);
+  }
+
+  /** Up to the first that has to wait. */
+  async #moveOn({ tenantId, loads }: Lane): Promise<void> {
+    for (let load = loads[0]; load !== undefined; load = loads[0]) {
+      if ('use' in load) this.#sessions?.noteStepless(load.use);
+      else if (!(await this.#store(tenantId, load.logs))) return this.#arm();
+      loads.shift();
+      this.#room.giveBack(tenantId, 'use' in load ? 1 : load.logs.length);
+    }
+    this.#lanes.delete(tenantId);
+  }
+
+  /** @returns false if the store has no room for the moment */
+  async #store(tenantId: string, logs: readonly DecisionLog[]): Promise<boolean> {
+    try {
+      await this.#interceptor?.intercept(
+        tenantId,
+        logs.map((value) => ({ value, text: null })),
+      );
+    } catch (error) {
+      if (hasNoRoomYet(error)) return false;
+      this.#parts.onRefused(logs.length, error);
+    }
+    return true;
+  }
+
+  #arm(): void {
+    if (this.#isArmed) return;
+    this.#isArmed = true;
+    this.#parts.timer.after(RETRY_INTERVAL_MS, () => {
+      this.#isArmed = false;
+      void this.#moveAll();
+    });
   }
 }

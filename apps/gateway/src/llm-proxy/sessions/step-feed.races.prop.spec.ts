@@ -1,13 +1,20 @@
 /**
  * Calls of a few sessions that begin, end, wait for their tools, make no step, take something back or are reported by their agent,
- * while steps are stored one batch after another. Whatever the order: each call that makes a step is told once, and the row of its
- * session says what all of its calls took.
+ * while steps are stored one batch after another, or refused for a moment. Whatever the order: each call that makes a step is told
+ * once, in the order in which the steps left, and the row of its session says what all of its calls took.
  */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { type DecisionStore, type LlmAnswer, type SessionKey, type StoredStep, sessionKey } from '#contracts';
+import {
+  type DecisionStore,
+  type LlmAnswer,
+  ObservatoryError,
+  type SessionKey,
+  type StoredStep,
+  sessionKey,
+} from '#contracts';
 import { initialControl } from '#domain/decision-log';
-import { buildLlmAnswer, checkRaces, FakeClock, letAllCome, RACES_MS, RaceOfActors } from '#testing';
+import { buildLlmAnswer, checkRaces, FakeTime, letAllCome, RACES_MS, RaceOfActors } from '#testing';
 import type { Incoming } from '../../decision-log/read-message.js';
 import type { SchemaInterceptor } from '../../decision-log/schema-interceptor.js';
 import { SessionRegistry } from '../../decision-log/session-registry.js';
@@ -18,6 +25,7 @@ import { StepDelivery } from './step-delivery.js';
 import { StepFeed } from './step-feed.js';
 
 const SESSIONS = ['s', 't'] as const;
+const REFUSED_MAX = 3;
 
 type Act = {
   session: number;
@@ -27,7 +35,15 @@ type Act = {
   costMicroUsd: number | null;
   tokens: number;
 };
-type Acts = { callers: Act[][]; flushCount: number; together: number[] };
+interface Acts {
+  callers: Act[][];
+  flushCount: number;
+  /** Of the batches that reach the store, those that it refuses, at once or once their turn has come. */
+  refused: { nth: number; isAtOnce: boolean }[];
+  /** It refuses so many at the end. */
+  lastRefusals: number;
+  together: number[];
+}
 
 interface Ended extends Act {
   call: ProxyCall;
@@ -35,14 +51,17 @@ interface Ended extends Act {
 }
 
 class Race extends RaceOfActors {
-  readonly #clock = new FakeClock();
+  readonly #time = new FakeTime();
   readonly #registry: SessionRegistry;
   readonly #delivery: StepDelivery;
   readonly #feed: StepFeed;
   readonly #ended: Ended[] = [];
+  readonly #left: string[] = [];
   readonly #told: string[] = [];
   #storing: Promise<unknown> = Promise.resolve();
   #serial = 0;
+  #batchCount = 0;
+  #lastRefusals = 0;
 
   constructor(
     readonly acts: Acts,
@@ -50,7 +69,7 @@ class Race extends RaceOfActors {
   ) {
     super(scheduler);
     this.#registry = new SessionRegistry({
-      clock: this.#clock,
+      clock: this.#time,
       store: {} as DecisionStore,
       live: { publish: () => {}, isWatched: () => false },
       sessionCountMax: 100,
@@ -58,7 +77,10 @@ class Race extends RaceOfActors {
       heldKeys: () => [],
       onStoreFailed: (error) => this.failures.push(error),
     });
-    this.#delivery = new StepDelivery((_count, error) => this.failures.push(error));
+    this.#delivery = new StepDelivery({
+      timer: this.#time,
+      onRefused: (_count, error) => this.failures.push(error ?? new Error('given up')),
+    });
     this.#delivery.connect(
       {
         intercept: (tenantId: string, messages: readonly Incoming[]) => this.#store(tenantId, messages),
@@ -66,8 +88,11 @@ class Race extends RaceOfActors {
       this.#registry,
     );
     this.#feed = new StepFeed({
-      clock: this.#clock,
-      deliver: (tenantId, logs) => this.#delivery.deliver(tenantId, logs),
+      clock: this.#time,
+      deliver: (tenantId, logs) => {
+        this.#left.push(...logs.map(({ meta }) => meta.trace_id));
+        this.#delivery.deliver(tenantId, logs);
+      },
       onWaiting: (key, log) => void this.#registry.introduceWaiting(key, log),
       onStepless: (uses) => this.#delivery.noteStepless(uses),
       rowOf: (key) => this.#registry.peek(key),
@@ -80,15 +105,27 @@ class Race extends RaceOfActors {
       void this.actor(`caller ${nth}`, acts, (act) => this.#call(act));
     void this.actor('flush', new Array(this.acts.flushCount).fill(0), () => this.#feed.flush());
     await letAllCome(this.scheduler, this.acts.together);
+    for (let nth = 0; nth <= REFUSED_MAX; nth += 1) {
+      await this.#time.pass(1_000);
+      await letAllCome(this.scheduler, this.acts.together);
+    }
+    expect(this.#told).toEqual(this.#left);
   }
 
   async check(): Promise<void> {
     for (const failure of this.failures) throw failure;
     this.isFree = true;
     this.#feed.stop();
-    await this.#delivery.settled();
+    let isStopped = false;
+    void this.#delivery.stop().then(() => {
+      isStopped = true;
+    });
+    for (let nth = 0; nth < 20 && !isStopped; nth += 1) await this.#time.pass(100);
+    expect(isStopped).toBe(true);
+    for (const failure of this.failures) throw failure;
     const steps = this.#ended.filter(({ kind }) => kind === 'plain' || kind === 'tools');
     expect([...this.#told].sort()).toEqual(steps.map(({ call }) => call.id).sort());
+    expect(this.#told).toEqual(this.#left);
     for (const session of SESSIONS.keys()) this.#checkSession(session);
   }
 
@@ -147,12 +184,19 @@ class Race extends RaceOfActors {
   /** As the interceptor does: one batch after the other is stored, then shown. */
   async #store(tenantId: string, messages: readonly Incoming[]): Promise<[]> {
     const logs = structuredClone(messages.map((message) => (message as { value: StoredStep['log'] }).value));
+    const names = logs.map(({ meta }) => meta.trace_id);
+    const refusal = this.#refusal();
+    if (refusal?.isAtOnce) {
+      this.note(`${names} refused`);
+      throw new ObservatoryError('store_busy');
+    }
     const before = this.#storing;
     this.#storing = (async () => {
       await before;
-      await this.port(`${logs.map(({ meta }) => meta.trace_id)} stored`);
+      await this.port(`${names} ${refusal === undefined ? 'stored' : 'refused'}`);
     })();
     await this.#storing;
+    if (refusal !== undefined) throw new ObservatoryError('store_full');
     for (const log of logs) {
       this.trail.push(`${log.meta.trace_id} shown ${JSON.stringify(log.state_delta)}`);
       this.#told.push(log.meta.trace_id);
@@ -161,12 +205,20 @@ class Race extends RaceOfActors {
         tenant_id: tenantId,
         session_id,
         seq: this.#told.length,
-        received_at_ms: this.#clock.nowMs(),
+        received_at_ms: this.#time.nowMs(),
         log,
       };
       this.#registry.apply(sessionKey(tenantId, session_id), step as StoredStep, []);
     }
     return [];
+  }
+
+  #refusal(): { isAtOnce: boolean } | undefined {
+    this.#batchCount += 1;
+    const nth = this.#batchCount;
+    if (!this.isFree) return this.acts.refused.find((one) => one.nth === nth);
+    this.#lastRefusals += 1;
+    return this.#lastRefusals <= this.acts.lastRefusals ? { isAtOnce: nth % 2 === 0 } : undefined;
   }
 }
 
@@ -185,6 +237,10 @@ const act: fc.Arbitrary<Act> = fc.record({
 const acts: fc.Arbitrary<Acts> = fc.record({
   callers: fc.array(fc.array(act, { maxLength: 5 }), { minLength: 1, maxLength: 3 }),
   flushCount: fc.nat({ max: 4 }),
+  refused: fc.array(fc.record({ nth: fc.integer({ min: 1, max: 6 }), isAtOnce: fc.boolean() }), {
+    maxLength: REFUSED_MAX,
+  }),
+  lastRefusals: fc.constantFrom(0, 0, 1, 3),
   together: fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 1, maxLength: 4 }),
 });
 

@@ -1,0 +1,64 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { type DecisionLog, ObservatoryError } from '#contracts';
+import { buildDecisionLog, FakeTime, turn } from '#testing';
+import { StepDelivery, WAITING_COUNT_MAX } from './step-delivery.js';
+
+const logs = (count: number): DecisionLog[] => Array.from({ length: count }, () => buildDecisionLog());
+
+describe('StepDelivery', () => {
+  let time: FakeTime;
+  let storedCounts: number[];
+  let lost: number[];
+  let refusal: Error | null;
+  let delivery: StepDelivery;
+
+  beforeEach(() => {
+    time = new FakeTime();
+    storedCounts = [];
+    lost = [];
+    refusal = null;
+    delivery = new StepDelivery({ timer: time, onRefused: (count) => lost.push(count) });
+    const intercept = async (_tenantId: string, messages: readonly unknown[]) => {
+      if (refusal !== null) throw refusal;
+      storedCounts.push(messages.length);
+      return [];
+    };
+    delivery.connect({ intercept }, { noteStepless: () => {} });
+  });
+
+  it('loses what it has no room for while the store has none, of a tenant that has half of it, and says so', async () => {
+    refusal = new ObservatoryError('store_full');
+    delivery.deliver('loud', logs(WAITING_COUNT_MAX / 2));
+    delivery.deliver('loud', logs(1));
+    delivery.deliver('quiet', logs(1));
+    expect(lost).toEqual([1]);
+    await turn();
+    refusal = null;
+    await time.pass(1_000);
+    expect(storedCounts).toEqual([WAITING_COUNT_MAX / 2, 1]);
+    delivery.deliver('loud', logs(WAITING_COUNT_MAX / 2));
+    expect(lost).toEqual([1]);
+  });
+
+  it('tries nothing again that the store refuses for another reason', async () => {
+    refusal = new Error('disk I/O error');
+    delivery.deliver('default', logs(2));
+    await turn();
+    expect(lost).toEqual([2]);
+    refusal = null;
+    delivery.deliver('default', logs(1));
+    await delivery.stop();
+    expect(storedCounts).toEqual([1]);
+  });
+
+  it('gives up at the end what the store goes on refusing for a second, and says so', async () => {
+    refusal = new ObservatoryError('store_busy');
+    delivery.deliver('default', logs(2));
+    delivery.deliver('default', logs(3));
+    const stopped = delivery.stop();
+    await turn();
+    await time.pass(1_000);
+    await stopped;
+    expect(lost).toEqual([2, 3]);
+  });
+});
