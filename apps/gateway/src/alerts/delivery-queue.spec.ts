@@ -345,6 +345,19 @@ describe('a delivery', () => {
     expect(alerts.states()).toEqual(['pending']);
   });
 
+  it('that the store goes on refusing for a moment is written by the shutdown, too', async () => {
+    const alerts = await withChannel();
+    alerts.store.isFull = true;
+    fire(alerts);
+    await settle();
+    const stopped = alerts.area.stop();
+    await settle();
+    alerts.store.isFull = false;
+    await alerts.time.pass(1_000);
+    await stopped;
+    expect(alerts.states()).toEqual(['pending']);
+  });
+
   it('that has no place is lost, and counted, once as many of them wait for a store that refuses', async () => {
     const alerts = await withChannel();
     alerts.store.isFull = true;
@@ -729,6 +742,38 @@ describe('a shutdown', () => {
     await stopped;
     expect(alerts.sent).toHaveLength(2);
     expect(alerts.states().sort()).toEqual(['delivered', 'delivered', 'pending']);
+  });
+
+  it('writes that one has arrived, though the store refused that for a moment: the next process does not send it again', async () => {
+    const alerts = await withChannel();
+    let arrive = (_outcome: { ok: true }): void => {};
+    alerts.script.answer = () => new Promise((resolve) => (arrive = resolve));
+    fire(alerts);
+    await settle();
+    const stopped = alerts.area.stop();
+    alerts.store.isFull = true;
+    arrive({ ok: true });
+    await settle();
+    alerts.store.isFull = false;
+    await alerts.time.pass(1_000);
+    await stopped;
+    expect(alerts.states()).toEqual(['delivered']);
+  });
+
+  it('does not wait for an attempt that hangs before it writes what the store had refused', async () => {
+    const alerts = await withChannel();
+    alerts.script.answer = () => new Promise(() => {});
+    fire(alerts);
+    await settle();
+    alerts.store.isFull = true;
+    fire(alerts, 'another');
+    await settle();
+    alerts.store.isFull = false;
+    const stopped = alerts.area.stop();
+    await settle();
+    expect(alerts.states()).toEqual(['pending', 'pending']);
+    await alerts.time.pass(3_000);
+    await stopped;
   });
 
   it('does not wait for ever', async () => {

@@ -194,8 +194,8 @@ export class DeliveryQueue {
   }
 
   /**
-   * Starts no more attempts, writes down what is not, and waits a little for what is under way. What is pending stays
-   * in the store.
+   * Starts no more attempts, writes down what is not, and waits a little for what is under way; what came of that is written, too, or
+   * the next process would send it again. What is pending stays in the store.
    */
   async drain(): Promise<void> {
     this.#isStopped = true;
@@ -205,8 +205,10 @@ export class DeliveryQueue {
     const late = new Promise<void>((resolve) => {
       cancel = this.#options.timer.after(DRAIN_MS, resolve);
     });
-    const isQuiet = Promise.allSettled([this.#writer.flush(), ...this.#running]);
-    await Promise.race([isQuiet, late]);
+    const isOver = Promise.allSettled([this.#writer.finish(), ...this.#running]).then(() =>
+      this.#writer.finish(),
+    );
+    await Promise.race([isOver, late]);
     cancel();
   }
 
