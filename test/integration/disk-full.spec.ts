@@ -120,6 +120,10 @@ test.skipIf(disk === null)(
     expect(await ask(gateway)).toBe(403);
     const { body } = await gateway.operator('GET', '/v1/incidents?agent_id=looper');
     expect(body.items).toMatchObject([{ agent_id: 'looper', reactivated_by: null }]);
+    // And all that it called, with the steps that were made of it: no agent would send them again.
+    const listed = async (path: string) => (await gateway.operator('GET', path)).body.items;
+    expect(await listed('/v1/sessions/looper/decision-logs')).toHaveLength(5);
+    await expect.poll(() => listed('/v1/calls?agent_id=looper')).toHaveLength(6 + 1 + 1);
     expect(await gateway.stop()).toBe(0);
     await upstream.close();
   },

@@ -5,11 +5,9 @@
  * stopped already; evidence by `IncidentDesk`; revocations by the credentials there are; answers by those that are known.
  */
 import type { Timer } from '#kernel';
+import { lastAttempts } from './last-attempts.js';
 
 const WRITE_AGAIN_MS = 5_000;
-/** Made at the end, `LAST_INTERVAL_MS` apart, while the store refuses. */
-const LAST_ATTEMPTS = 10;
-const LAST_INTERVAL_MS = 100;
 
 export class UnsavedWrites<Key extends string> {
   readonly #timer: Timer;
@@ -48,13 +46,12 @@ export class UnsavedWrites<Key extends string> {
     for (const [key, write] of this.#writes) if (key.startsWith(prefix)) await write();
   }
 
-  /** Once nothing more is added: what is left is tried for a second, in which a busy store has room again. Never rejects. */
-  async stop(): Promise<void> {
-    await this.#writeAgain();
-    for (let attempt = 1; attempt < LAST_ATTEMPTS && this.size > 0; attempt += 1) {
-      await new Promise<void>((resolve) => void this.#timer.after(LAST_INTERVAL_MS, resolve));
+  /** Once nothing more is added: what is left is tried a few times more. Never rejects. */
+  stop(): Promise<void> {
+    return lastAttempts(this.#timer, async () => {
       await this.#writeAgain();
-    }
+      return this.size === 0;
+    });
   }
 
   #arm(): void {

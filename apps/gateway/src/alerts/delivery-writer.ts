@@ -4,14 +4,12 @@
  */
 import { type AlertDelivery, type LivePublisher, type ProxyStore, TOPICS } from '#contracts';
 import type { Timer } from '#kernel';
+import { lastAttempts } from '../last-attempts.js';
 import type { AlertTelemetry } from './alert-telemetry.js';
 import type { Entry } from './delivery-lane.js';
 
 /** The store refused a write: it is tried again after this. */
 const WRITE_AGAIN_MS = 5_000;
-/** Made at the end, `LAST_INTERVAL_MS` apart, while the store refuses. */
-const LAST_ATTEMPTS = 10;
-const LAST_INTERVAL_MS = 100;
 
 export interface DeliveryWriterOptions {
   store: Pick<ProxyStore, 'saveDelivery'>;
@@ -55,14 +53,13 @@ export class DeliveryWriter {
     for (const { delivery } of this.#unwritten) if (delivery.seq === 0) yield delivery;
   }
 
-  /** What was refused is tried again, at once and for a second; resolves when no write is under way. Never rejects. */
-  async finish(): Promise<void> {
-    for (let attempt = 1; ; attempt += 1) {
+  /** What was refused is tried a few times more; resolves when no write is under way. Never rejects. */
+  finish(): Promise<void> {
+    return lastAttempts(this.#options.timer, async () => {
       this.#writeRefused();
       while (this.#writing.size > 0) await Promise.all(this.#writing);
-      if (this.#unwritten.size === 0 || attempt === LAST_ATTEMPTS) return;
-      await new Promise<void>((resolve) => void this.#options.timer.after(LAST_INTERVAL_MS, resolve));
-    }
+      return this.#unwritten.size === 0;
+    });
   }
 
   /** From now on nothing is written again by itself. */

@@ -229,6 +229,7 @@ export class LlmProxyArea {
     incidents.onOpened = (tenantId, incident) => this.commands.noteKilled(tenantId, incident);
     this.#steps = new StepDelivery({
       timer: systemTimer,
+      refuses: (tenantId) => store.refusal(tenantId) !== null,
       onRefused: (count, error) => events.stepsRefused(count, error),
     });
     this.feed = new StepFeed({
@@ -449,7 +450,7 @@ export class LlmProxyArea {
     this.#split.stop();
     await this.#client.close();
     this.feed.stop();
-    // At once: each goes on for a second where the store refuses.
+    // At once: each goes on for a moment where the store refuses.
     await Promise.all([
       this.#steps.stop(),
       this.incidents.stop(),

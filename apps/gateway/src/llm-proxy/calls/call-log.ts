@@ -10,14 +10,14 @@ import {
   type ProxyStore,
   TOPICS,
 } from '#contracts';
+import { systemTimer } from '#kernel';
 import { FairShare } from '../../fair-share.js';
+import { lastAttempts } from '../../last-attempts.js';
 import { hasNoRoomYet } from '../has-no-room-yet.js';
 
 const FLUSH_INTERVAL_MS = 100;
 /** After a refusal. */
 const RETRY_INTERVAL_MS = 1_000;
-/** Made at the end, FLUSH_INTERVAL_MS apart, while the store is busy. */
-const LAST_ATTEMPTS = 10;
 /** Written in one go. */
 const BATCH_COUNT_MAX = 1_000;
 /** Waiting for the store, half of them of one tenant; more are dropped. */
@@ -71,11 +71,10 @@ export class CallLog {
 
   /** After the last call: what waits is written, or given up. Never rejects. */
   async close(): Promise<void> {
-    await this.flush();
-    for (let attempt = 1; attempt < LAST_ATTEMPTS && this.#waiting.length > 0; attempt += 1) {
-      await new Promise((resolve) => setTimeout(resolve, FLUSH_INTERVAL_MS));
+    await lastAttempts(systemTimer, async () => {
       await this.flush();
-    }
+      return this.#waiting.length === 0;
+    });
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#untoldCount += this.#waiting.splice(0).length;
     this.#tellDropped(null);

@@ -7,18 +7,27 @@ const logs = (count: number): DecisionLog[] => Array.from({ length: count }, () 
 
 describe('StepDelivery', () => {
   let time: FakeTime;
+  let scoredCount: number;
   let storedCounts: number[];
   let lost: number[];
   let refusal: Error | null;
+  let isFull: boolean;
   let delivery: StepDelivery;
 
   beforeEach(() => {
     time = new FakeTime();
+    scoredCount = 0;
     storedCounts = [];
     lost = [];
     refusal = null;
-    delivery = new StepDelivery({ timer: time, onRefused: (count) => lost.push(count) });
+    isFull = false;
+    delivery = new StepDelivery({
+      timer: time,
+      refuses: () => isFull,
+      onRefused: (count) => lost.push(count),
+    });
     const intercept = async (_tenantId: string, messages: readonly unknown[]) => {
+      scoredCount += 1;
       if (refusal !== null) throw refusal;
       storedCounts.push(messages.length);
       return [];
@@ -40,6 +49,16 @@ describe('StepDelivery', () => {
     expect(lost).toEqual([1]);
   });
 
+  it('scores nothing while the store says that it takes none: an alert would follow each time', async () => {
+    isFull = true;
+    delivery.deliver('default', logs(1));
+    await time.pass(3_000);
+    expect(scoredCount).toBe(0);
+    isFull = false;
+    await time.pass(1_000);
+    expect([scoredCount, storedCounts]).toEqual([1, [1]]);
+  });
+
   it('tries nothing again that the store refuses for another reason', async () => {
     refusal = new Error('disk I/O error');
     delivery.deliver('default', logs(2));
@@ -51,13 +70,13 @@ describe('StepDelivery', () => {
     expect(storedCounts).toEqual([1]);
   });
 
-  it('gives up at the end what the store goes on refusing for a second, and says so', async () => {
+  it('gives up at the end what the store goes on refusing, and says so', async () => {
     refusal = new ObservatoryError('store_busy');
     delivery.deliver('default', logs(2));
     delivery.deliver('default', logs(3));
     const stopped = delivery.stop();
     await turn();
-    await time.pass(1_000);
+    await time.pass(2_000);
     await stopped;
     expect(lost).toEqual([2, 3]);
   });

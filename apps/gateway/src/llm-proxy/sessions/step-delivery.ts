@@ -7,15 +7,13 @@ import type { Timer } from '#kernel';
 import type { SchemaInterceptor } from '../../decision-log/schema-interceptor.js';
 import type { SessionRegistry, SteplessUse } from '../../decision-log/session-registry.js';
 import { FairShare } from '../../fair-share.js';
+import { lastAttempts } from '../../last-attempts.js';
 import { hasNoRoomYet } from '../has-no-room-yet.js';
 
 /** Steps on their way, and uses behind them, half of them of one tenant; of more, steps are refused, and a use waits for none. */
 export const WAITING_COUNT_MAX = 5_000;
 /** After a refusal. */
 const RETRY_INTERVAL_MS = 1_000;
-/** Made at the end, `LAST_INTERVAL_MS` apart, while the store refuses. */
-const LAST_ATTEMPTS = 10;
-const LAST_INTERVAL_MS = 100;
 
 /** In the order in which they came. */
 type Load = { logs: DecisionLog[] } | { use: SteplessUse };
@@ -29,6 +27,8 @@ interface Lane {
 
 export interface StepDeliveryParts {
   timer: Timer;
+  /** Whether the store takes none of the tenant's now: then none are scored, which an alert may follow. */
+  refuses: (tenantId: string) => boolean;
   /** Those steps are lost. */
   onRefused: (stepCount: number, error: unknown) => void;
 }
@@ -77,13 +77,12 @@ export class StepDelivery {
     }
   }
 
-  /** After the last: what the store has refused is tried again for a second. Never rejects. */
+  /** After the last: what the store has refused is tried a few times more. Never rejects. */
   async stop(): Promise<void> {
-    await this.#moveAll();
-    for (let attempt = 1; attempt < LAST_ATTEMPTS && this.#lanes.size > 0; attempt += 1) {
-      await new Promise<void>((resolve) => void this.#parts.timer.after(LAST_INTERVAL_MS, resolve));
+    await lastAttempts(this.#parts.timer, async () => {
       await this.#moveAll();
-    }
+      return this.#lanes.size === 0;
+    });
     for (const { loads } of this.#lanes.values())
       for (const load of loads) if ('logs' in load) this.#parts.onRefused(load.logs.length, null);
     this.#lanes.clear();
@@ -118,6 +117,7 @@ export class StepDelivery {
 
   /** @returns false if the store has no room for the moment */
   async #store(tenantId: string, logs: readonly DecisionLog[]): Promise<boolean> {
+    if (this.#parts.refuses(tenantId)) return false;
     try {
       await this.#interceptor?.intercept(
         tenantId,

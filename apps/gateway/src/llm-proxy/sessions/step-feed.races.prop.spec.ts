@@ -79,6 +79,7 @@ class Race extends RaceOfActors {
     });
     this.#delivery = new StepDelivery({
       timer: this.#time,
+      refuses: () => false,
       onRefused: (_count, error) => this.failures.push(error ?? new Error('given up')),
     });
     this.#delivery.connect(
