@@ -59,6 +59,13 @@ describe('StepDelivery', () => {
     expect([scoredCount, storedCounts]).toEqual([1, [1]]);
   });
 
+  it('stores together what came while the store was slow', async () => {
+    for (const count of [1, 2, 300, 300, 4]) delivery.deliver('default', logs(count));
+    await delivery.stop();
+    expect(storedCounts).toEqual([1, 602, 4]);
+    expect(lost).toEqual([]);
+  });
+
   it('tries nothing again that the store refuses for another reason', async () => {
     refusal = new Error('disk I/O error');
     delivery.deliver('default', logs(2));

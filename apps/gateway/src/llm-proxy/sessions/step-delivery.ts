@@ -12,6 +12,8 @@ import { hasNoRoomYet } from '../has-no-room-yet.js';
 
 /** Steps on their way, and uses behind them, half of them of one tenant; of more, steps are refused, and a use waits for none. */
 export const WAITING_COUNT_MAX = 5_000;
+/** Scored and written in one go, roughly. */
+const BATCH_COUNT_MAX = 500;
 /** After a refusal. */
 const RETRY_INTERVAL_MS = 1_000;
 
@@ -63,7 +65,11 @@ export class StepDelivery {
     }
     const lane = this.#lanes.get(tenantId) ?? { tenantId, loads: [], isMoving: false };
     this.#lanes.set(tenantId, lane);
-    lane.loads.push({ logs });
+    const last = lane.loads.at(-1);
+    // What waits behind another goes with it: a store that takes longer to answer than steps to come would never catch up.
+    if (lane.loads.length > 1 && last !== undefined && 'logs' in last && last.logs.length < BATCH_COUNT_MAX)
+      last.logs.push(...logs);
+    else lane.loads.push({ logs: [...logs] });
     if (lane.loads.length === 1) this.#move(lane);
   }
 
