@@ -29,7 +29,7 @@ const sharedModels = join(process.env.OBSERVATORY_SHARED ?? resolve(repository, 
 const sizes = [8, 32, 128];
 /**
  * Before the first timed one. What stands around the model is JavaScript: with 500 of them, as few as once were made,
- * CheckLoop of 8 tokens took 0.3 ms more than with 2,000, and no less with 15,000.
+ * CheckLoop of 8 tokens took 0.3 ms more than with 2,000, and hardly less with 15,000.
  */
 const warmUpCalls = isQuick ? 500 : 5_000;
 /** Of the warm-up, told beside the rest: what the first askers after a start wait. */
