@@ -1,6 +1,6 @@
 /**
- * What an embedder costs beside the bare onnxruntime call for the same tokens: what stands before it, tokenising and
- * pooling. Both are timed in turn, so that what slows the machine slows both. Reads the built
+ * What an embedder costs beside the bare onnxruntime call for the same tokens: the way to the thread and back, the
+ * tokenising and the pooling. Both are timed in turn, so that what slows the machine slows both. Reads the built
  * libraries.
  */
 import { once } from 'node:events';

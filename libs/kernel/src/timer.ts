@@ -5,12 +5,12 @@ export interface Timer {
 }
 
 /** Node overflows beyond this and would fire at once; whoever waits longer is called early and looks again. */
-const DELAY_MS_MAX = 2 ** 31 - 1;
+export const TIMER_MS_MAX = 2 ** 31 - 1;
 
 /** Never keeps the process alive. */
 export const systemTimer: Timer = {
   after(delayMs, run) {
-    const handle = setTimeout(run, Math.min(Math.max(delayMs, 0), DELAY_MS_MAX));
+    const handle = setTimeout(run, Math.min(Math.max(delayMs, 0), TIMER_MS_MAX));
     handle.unref();
     return () => clearTimeout(handle);
   },

@@ -82,4 +82,18 @@ export abstract class RaceOfActors implements Race {
     }
     this.busyCount -= 1;
   }
+
+  /** As `actor`; when what follows of an act at once has come, `mustBeTrue` throws what is not. */
+  protected actorInTruth<Act>(
+    name: string,
+    acts: readonly Act[],
+    act: (one: Act) => unknown,
+    mustBeTrue: () => void,
+  ): Promise<void> {
+    return this.actor(name, acts, async (one: Act) => {
+      await act(one);
+      await turn();
+      mustBeTrue();
+    });
+  }
 }

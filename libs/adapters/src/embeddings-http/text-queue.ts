@@ -1,10 +1,7 @@
 /** Texts on their way: accepted, waiting or sent, each settled exactly once. Bounded by count and bytes. */
 import { type Embedding, EmbeddingFailure } from '#contracts/embedding';
-import type { SteadyClock } from '#kernel';
+import { type SteadyClock, TIMER_MS_MAX } from '#kernel';
 import { HTTP_EMBEDDER_LIMITS } from './settings.js';
-
-/** Longer ones can't be given to a timer; they count as none. */
-const TIMER_MS_MAX = 2_147_483_647;
 
 export class QueuedText {
   readonly answer: Promise<Embedding>;

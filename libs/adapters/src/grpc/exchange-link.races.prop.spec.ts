@@ -153,12 +153,8 @@ class Race extends RaceOfActors {
     while (this.busyCount > 0);
   }
 
-  async #acting<Act>(name: string, acts: readonly Act[], act: (one: Act) => unknown): Promise<void> {
-    await this.actor(name, acts, async (one) => {
-      await act(one);
-      await turn();
-      this.#mustBeTrue();
-    });
+  #acting<Act>(name: string, acts: readonly Act[], act: (one: Act) => unknown): Promise<void> {
+    return this.actorInTruth(name, acts, act, () => this.#mustBeTrue());
   }
 
   #mustBeTrue(): void {

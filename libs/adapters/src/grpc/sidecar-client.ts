@@ -12,6 +12,7 @@ import {
   type SidecarDescription,
   SidecarFailure,
 } from '#contracts/embedding';
+import { TIMER_MS_MAX } from '#kernel';
 import {
   type DescribeResponse,
   embeddingService,
@@ -128,11 +129,9 @@ const openClient = (socketPath: string): Client =>
     'grpc.service_config_disable_resolution': 1,
   });
 
-const TIMEOUT_MS_MAX = 2 ** 31 - 1;
-
 const frameHead = ({ timeoutMs, traceParent }: SidecarCallOptions) => ({
   // On the wire 0 would mean for ever.
-  timeout_ms: Math.min(Math.max(1, Math.ceil(timeoutMs)), TIMEOUT_MS_MAX),
+  timeout_ms: Math.min(Math.max(1, Math.ceil(timeoutMs)), TIMER_MS_MAX),
   traceparent: traceParent ?? '',
 });
 

@@ -16,6 +16,7 @@ import {
   type EmbedOptions,
   type Fitness,
 } from '#contracts/embedding';
+import { TIMER_MS_MAX } from '#kernel';
 import type { HostListener, InferenceHost, StartInferenceHost } from './inference-host.js';
 import type { InferenceAnswer, InferenceFigures, ModelSettings, TextAnswer } from './protocol.js';
 
@@ -30,9 +31,6 @@ export type EmbedderEvent =
 
 /** Many times what the slowest model needs for its longest text, and less than anyone would watch it do nothing. */
 export const ANSWER_MS_MAX = 20_000;
-
-/** Longer ones can't be given to a timer; such a text expires when its turn comes. */
-const TIMER_MS_MAX = 2 ** 31 - 1;
 
 export interface OnnxEmbedder extends Embedder {
   /** False after `close`, and after the model's thread has died or hung. */
@@ -53,6 +51,7 @@ interface Job {
   acceptedMs: number;
   /** On the monotonic clock. */
   deadlineMs: number;
+  /** Null: no timer waits so long; it expires when its turn comes. */
   timer: NodeJS.Timeout | null;
   /** Its caller has been told; it may still be at the model. */
   isSettled: boolean;
