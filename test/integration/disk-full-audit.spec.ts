@@ -1,6 +1,7 @@
 /**
- * What an operator does stands in the audit or has not happened: on a disk without one byte left each act is refused as a whole, says
- * why, and works once there is room again, whether the gateway lives on meanwhile or is killed. A revocation alone does not wait.
+ * What an operator does stands in the audit or has not happened. On a disk that other programs filled to the last byte there is room
+ * kept for it. Where that is gone, too, each act is refused as a whole, says why, and works once there is room again, whether the gateway
+ * lives on meanwhile or is killed. A revocation alone does not wait.
  */
 import { spawnSync } from 'node:child_process';
 import { join, resolve } from 'node:path';
@@ -86,7 +87,7 @@ const ACTS: readonly Act[] = [
   },
 ];
 
-afterEach(() => disk?.clear());
+afterEach(() => disk?.empty());
 
 const start = (folder: string) =>
   startGateway({
@@ -105,6 +106,17 @@ const expectWhole = ({ dataDir }: RunningGateway, entryCount: number) =>
     status: 0,
     stdout: expect.stringContaining(`whole   default: ${entryCount} entries`),
   });
+/** With what was kept for operators, too. One line in the audit. */
+const fillToTheLastByte = async (gateway: RunningGateway) => {
+  disk.fill(0);
+  const change = { requests_per_minute: 7 };
+  expect((await gateway.operator('PATCH', '/v1/agents/somebody/policy', change)).status).toBe(200);
+  disk.fill(0);
+};
+const doneOf = (lines: any[]) => lines.map(({ action, outcome }) => `${action} ${outcome}`).reverse();
+const ALL_DONE = ACTS.flatMap(({ action, outcomes = ['ok'] }) =>
+  outcomes.map((outcome) => `${action} ${outcome}`),
+);
 const STORE_FULL = {
   status: 503,
   body: { reason: 'store_full', detail: expect.stringContaining('The disk takes no writes') },
@@ -118,12 +130,11 @@ test.skipIf(disk === null).each(['lives on', 'is killed'])(
     let gateway = await start(folder);
     for (const session_id of ['to-pause', 'to-end'])
       expect((await gateway.ingest(buildDecisionLog({ meta: { session_id } }))).status).toBe(202);
-    await gateway.operator('PATCH', '/v1/agents/somebody/policy', { requests_per_minute: 7 });
     await fillCache(gateway);
+    await fillToTheLastByte(gateway);
     const seen = async () => ({ effects: await effectsAt(gateway), lines: await linesAt(gateway) });
     const before = await seen();
 
-    disk.fill(0);
     for (const { method, path, body } of ACTS)
       expect(await gateway.operator(method, path, body)).toMatchObject(STORE_FULL);
     expect(await seen()).toEqual(before);
@@ -144,12 +155,37 @@ test.skipIf(disk === null).each(['lives on', 'is killed'])(
     for (const act of others) expect(await again(act)).toBeLessThan(300);
     const after = await seen();
     for (const [at, effect] of after.effects.entries()) expect(effect).not.toEqual(before.effects[at]);
-    const added = after.lines.slice(0, -before.lines.length).reverse();
-    expect(added.map(({ action, outcome }) => `${action} ${outcome}`)).toEqual(
-      ACTS.flatMap(({ action, outcomes = ['ok'] }) => outcomes.map((outcome) => `${action} ${outcome}`)),
-    );
+    expect(doneOf(after.lines.slice(0, -before.lines.length))).toEqual(ALL_DONE);
     expectWhole(gateway, after.lines.length);
     expect(await gateway.stop()).toBe(0);
+  },
+);
+
+test.skipIf(disk === null)(
+  'an operator can act on a disk that other programs filled to the last byte, and it is kept, though the gateway is killed',
+  async () => {
+    upstream.script(always(openaiChat, { text: 'This.' }));
+    const gateway = await start('filled-by-others');
+    for (const session_id of ['to-pause', 'to-end'])
+      expect((await gateway.ingest(buildDecisionLog({ meta: { session_id } }))).status).toBe(202);
+    await fillCache(gateway);
+
+    disk.fill(0);
+    expect((await gateway.ingest(buildDecisionLog())).status).toBe(503);
+    for (const { method, path, body } of ACTS)
+      expect((await gateway.operator(method, path, body)).status).toBeLessThan(300);
+    expect(gateway.output()).toContain('"event":"store_reserve_released"');
+    expect((await gateway.ingest(buildDecisionLog())).status).toBe(503);
+    expect((await ask(gateway, { 'x-observatory-session': 'to-end' })).status).toBe(403);
+
+    await gateway.kill();
+    disk.clear();
+    const next = await start('filled-by-others');
+    expect((await ask(next, { 'x-observatory-session': 'to-end' })).status).toBe(403);
+    const lines = await linesAt(next);
+    expect(doneOf(lines)).toEqual(ALL_DONE);
+    expectWhole(next, lines.length);
+    expect(await next.stop()).toBe(0);
   },
 );
 
@@ -172,14 +208,7 @@ test.skipIf(disk === null)(
     expect(await post('to-pause')).toBe(503);
     expect((await ask(gateway, { 'x-observatory-session': 'to-end' })).status).toBe(403);
     const lines = await linesAt(gateway);
-    expect(
-      lines
-        .slice(0, -before)
-        .map(({ action, outcome }) => `${action} ${outcome}`)
-        .reverse(),
-    ).toEqual(
-      ACTS.flatMap(({ action, outcomes = ['ok'] }) => outcomes.map((outcome) => `${action} ${outcome}`)),
-    );
+    expect(doneOf(lines.slice(0, -before))).toEqual(ALL_DONE);
     expectWhole(gateway, lines.length);
     disk.clear();
     await expect.poll(() => post('later'), SOON).toBe(202);
@@ -195,14 +224,14 @@ test.skipIf(disk === null)(
     const statusUnderIt = async () =>
       (await gateway.ingest(buildDecisionLog(), { authorization: `Bearer ${secret}` })).status;
     expect(await statusUnderIt()).toBe(202);
-    disk.fill(0);
+    await fillToTheLastByte(gateway);
     expect(await gateway.operator('DELETE', `/v1/agent-keys/${key.key_id}`)).toMatchObject(STORE_FULL);
     expect(await statusUnderIt()).toBe(401);
     const actions = async () => (await linesAt(gateway)).map(({ action }) => action);
-    expect(await actions()).toEqual(['agent_key.create']);
+    expect(await actions()).toEqual(['agent.policy', 'agent_key.create']);
     disk.clear();
-    await expect.poll(actions, SOON).toEqual(['agent_key.revoke', 'agent_key.create']);
-    expectWhole(gateway, 2);
+    await expect.poll(actions, SOON).toEqual(['agent_key.revoke', 'agent.policy', 'agent_key.create']);
+    expectWhole(gateway, 3);
     expect(await gateway.stop()).toBe(0);
   },
 );

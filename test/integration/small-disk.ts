@@ -1,6 +1,6 @@
 /** A disk of a few megabytes that can really be filled: a tmpfs of its own. Needs the right to mount (root, as in CI). */
 import { execFileSync } from 'node:child_process';
-import { closeSync, mkdtempSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readdirSync, rmSync, statfsSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { endWithFile } from './end-with-file.js';
@@ -13,6 +13,8 @@ export interface SmallDisk {
   fill(freeBytes: number): void;
   /** Takes away what `fill` put there. */
   clear(): void;
+  /** Takes away everything. */
+  empty(): void;
 }
 
 /** Where none can be mounted its tests are skipped; in CI they must run. Gone with the file. */
@@ -47,6 +49,10 @@ export function mountSmallDisk(bytes: number): SmallDisk | null {
       }
     },
     clear: () => rmSync(ballast, { force: true }),
+    empty: () => {
+      for (const name of readdirSync(mountPoint))
+        rmSync(join(mountPoint, name), { recursive: true, force: true });
+    },
   };
 }
 

@@ -75,6 +75,12 @@ export function storeTelemetry(
       case 'disk_recovered':
         logger.warn({ event: 'store_disk_recovered' }, 'the disk takes writes again');
         return;
+      case 'reserve_released':
+        logger.error(
+          { event: 'store_reserve_released', bytes: event.bytes },
+          'the disk is full to the last byte; commands are written where room was kept for them, which is not much',
+        );
+        return;
       case 'thread_failed':
         logger.fatal({ event: 'store_thread_failed', detail: event.detail }, 'the store died; stopping');
         onThreadFailed();

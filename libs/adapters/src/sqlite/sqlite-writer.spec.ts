@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, renameSync, rmSync, statSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { StepRow } from '#contracts';
@@ -9,6 +9,7 @@ import { type OperationResult, STEP_COLUMNS, type ThreadSettings, type WriteOper
 import { SQLite } from './sqlite-library.js';
 import { SqliteReader } from './sqlite-reader.js';
 import { SqliteWriter } from './sqlite-writer.js';
+import type { StoreEvent } from './store-event.js';
 
 let folder: string;
 let writer: SqliteWriter;
@@ -219,6 +220,85 @@ describe('SqliteWriter', () => {
     expect(() => writer.write([steps([buildStepRow()])])).toThrow(StoreFullError);
     freeBytes = 62_499;
     expect(() => writer.write([setting('2')])).toThrow('62499 bytes are free; 62500 are kept free');
+  });
+
+  describe('on a disk that other programs fill', () => {
+    const KEPT_FREE = 4_000_000;
+    const RESERVE = KEPT_FREE / 4;
+    /** Without what the reserve takes. */
+    let othersLeave = 0;
+    let events: StoreEvent[];
+    const reserve = () => `${settings().path}.reserve`;
+    const reserveBytes = () => statSync(reserve(), { throwIfNoEntry: false })?.size ?? 0;
+    const open = (leave: number) => {
+      othersLeave = leave;
+      events = [];
+      const onEvent = (event: StoreEvent) => events.push(event);
+      const freeBytes = () => othersLeave - reserveBytes();
+      writer = new SqliteWriter(settings({ freeBytesMin: KEPT_FREE }), onEvent, freeBytes);
+    };
+    const command = (): WriteOperation => ({
+      kind: 'call',
+      name: 'saveSettings',
+      args: '[[["kept","1"]],null]',
+    });
+
+    it('keeps room from them, private to its owner, which a command gets where there is none, and nothing else', () => {
+      open(10_000_000);
+      expect(reserveBytes()).toBe(RESERVE);
+      expect(statSync(reserve()).mode & 0o777).toBe(0o600);
+      othersLeave = RESERVE;
+      expect(() => writer.write([steps([buildStepRow()])])).toThrow(StoreFullError);
+      expect(() => writer.write([steps([buildStepRow()]), command()])).toThrow(StoreFullError);
+      expect(reserveBytes()).toBe(RESERVE);
+      expect(writer.write([command()])).toEqual([{ kind: 'done', value: null }]);
+      expect(reserveBytes()).toBe(0);
+      expect(events).toEqual([{ kind: 'reserve_released', bytes: RESERVE }]);
+      othersLeave = KEPT_FREE / 8 - 1;
+      expect(() => writer.write([command()])).toThrow(StoreFullError);
+    });
+
+    it('does not give it up while there is room for commands without it', () => {
+      open(10_000_000);
+      othersLeave = RESERVE + KEPT_FREE / 8;
+      writer.write([command()]);
+      expect(reserveBytes()).toBe(RESERVE);
+      expect(events).toEqual([]);
+    });
+
+    it('keeps it anew once nothing is refused for it', () => {
+      open(10_000_000);
+      othersLeave = RESERVE;
+      writer.write([command()]);
+      othersLeave = KEPT_FREE + RESERVE - 1;
+      writer.write([steps([buildStepRow()])]);
+      expect(reserveBytes()).toBe(0);
+      othersLeave = KEPT_FREE + RESERVE;
+      writer.write([steps([buildStepRow()])]);
+      expect(reserveBytes()).toBe(RESERVE);
+    });
+
+    it('has it still after a start, and makes one anew that was cut short', () => {
+      open(10_000_000);
+      writer.close();
+      open(RESERVE);
+      writer.write([command()]);
+      expect(events).toHaveLength(1);
+      writer.close();
+      writeFileSync(reserve(), 'cut short');
+      open(10_000_000);
+      expect(reserveBytes()).toBe(RESERVE);
+    });
+
+    it('goes on without one where it cannot be made', () => {
+      mkdirSync(reserve());
+      open(10_000_000);
+      writer.write([steps([buildStepRow({ trace_id: 'a' })])]);
+      expect(stored()).toEqual(['1 a']);
+      othersLeave = 0;
+      expect(() => writer.write([command()])).toThrow(StoreFullError);
+      expect(events).toEqual([]);
+    });
   });
 
   it('counts the free pages within the file as free space', () => {

@@ -3,9 +3,10 @@
  * fault, the batch is done again with each in a savepoint of its own, so that the fault costs nobody else their
  * write and the usual batch pays for no savepoints.
  */
-import { statfsSync } from 'node:fs';
+import { realpathSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Database, Statement } from 'better-sqlite3';
+import { CommandReserve } from './command-reserve.js';
 import { SAVE_COUNTER } from './counters.js';
 import {
   beginLogAnew,
@@ -17,6 +18,7 @@ import {
 import { diskFullDetail, isLocked, StoreFullError } from './disk-full.js';
 import {
   type OperationResult,
+  type RoomAsked,
   roomAsked,
   SESSION_COLUMNS,
   type StepsResult,
@@ -36,6 +38,8 @@ import { WriteCallTable } from './write-call-table.js';
 
 /** Of the space to be kept free, below which commands are refused, too: of 32 MiB, 4. */
 const COMMAND_SHARE = 1 / 8;
+/** As much again is kept from other programs, as a file: of 32 MiB, 8. */
+const RESERVE_SHARE = 1 / 4;
 
 export class SqliteWriter {
   readonly #connection: WriterConnection;
@@ -44,6 +48,8 @@ export class SqliteWriter {
   readonly #llmCalls: CallTable;
   readonly #calls: WriteCallTable;
   readonly #retention: Retention;
+  readonly #reserve: CommandReserve;
+  readonly #onEvent: (event: StoreEvent) => void;
   readonly #readFreeBytes: () => number;
   readonly #begin: Statement;
   readonly #commit: Statement;
@@ -52,7 +58,7 @@ export class SqliteWriter {
   readonly #forgetRelease: Statement;
 
   /**
-   * @param onEvent told before a start that takes its time
+   * @param onEvent told before a start that takes its time, and when the room kept for commands is given up
    * @param readFreeBytes free space on the database's file system
    * @throws Error with a reason for the person who started the server, if the database cannot be used
    */
@@ -62,6 +68,7 @@ export class SqliteWriter {
     readFreeBytes = () => freeBytesAt(settings.path),
   ) {
     this.#settings = settings;
+    this.#onEvent = onEvent;
     this.#readFreeBytes = readFreeBytes;
     this.#connection = openWriterConnection(settings, onEvent);
     try {
@@ -81,6 +88,9 @@ export class SqliteWriter {
       );
       this.#forgetRelease = database.prepare('DELETE FROM unfolded_releases WHERE seq = ?');
       this.#saveCounter = database.prepare(SAVE_COUNTER);
+      const reservePath = `${realpathSync(settings.path)}.reserve`;
+      this.#reserve = new CommandReserve(reservePath, Math.floor(settings.freeBytesMin * RESERVE_SHARE));
+      this.#keepReserve();
     } catch (error) {
       this.#connection.close();
       throw cannotOpen(settings.path, error);
@@ -95,7 +105,19 @@ export class SqliteWriter {
    */
   write(operations: WriteOperation[]): OperationResult[] {
     this.#connection.requireInPlace();
-    this.#requireFreeSpace(operations);
+    const room = roomAskedByAll(operations);
+    if (room === 'ordinary') this.#keepReserve();
+    try {
+      return this.#write(operations, room);
+    } catch (error) {
+      if (room !== 'command' || !(error instanceof StoreFullError) || !this.#reserve.release()) throw error;
+      this.#onEvent({ kind: 'reserve_released', bytes: this.#reserve.bytes });
+      return this.#write(operations, room);
+    }
+  }
+
+  #write(operations: WriteOperation[], room: RoomAsked): OperationResult[] {
+    this.#requireFreeSpace(room);
     const nextSeq = this.#steps.nextSeq;
     try {
       const results = this.#transact(() => operations.map((operation) => this.#apply(operation)));
@@ -226,15 +248,19 @@ export class SqliteWriter {
     this.#saveCounter.run(SESSION_CHECKPOINT, checkpointSeq);
   }
 
-  #requireFreeSpace(operations: WriteOperation[]): void {
-    const rooms = new Set(operations.map(roomAsked));
-    const share = rooms.has('ordinary') ? 1 : rooms.has('command') ? COMMAND_SHARE : 0;
-    const freeBytesMin = this.#settings.freeBytesMin * share;
+  #requireFreeSpace(room: RoomAsked): void {
+    const freeBytesMin = this.#settings.freeBytesMin * FREE_SHARE[room];
     if (freeBytesMin === 0 || this.#hasFree(freeBytesMin)) return;
     // What its log takes is the store's own, and may be folded in already.
     this.beginLogAnew();
     if (this.#hasFree(freeBytesMin)) return;
     throw new StoreFullError(`${this.#readFreeBytes()} bytes are free; ${freeBytesMin} are kept free`);
+  }
+
+  /** Only where nothing would be refused for it. */
+  #keepReserve(): void {
+    const { isMissing, bytes } = this.#reserve;
+    if (isMissing && this.#readFreeBytes() >= this.#settings.freeBytesMin + bytes) this.#reserve.make();
   }
 
   #hasFree(bytes: number): boolean {
@@ -247,6 +273,15 @@ export class SqliteWriter {
     const pragma = (name: string) => this.#database.pragma(name, { simple: true }) as number;
     return pragma('freelist_count') * pragma('page_size');
   }
+}
+
+/** Of the space to be kept free. */
+const FREE_SHARE: Record<RoomAsked, number> = { ordinary: 1, command: COMMAND_SHARE, freeing: 0 };
+
+/** The most that one of them asks for. */
+function roomAskedByAll(operations: WriteOperation[]): RoomAsked {
+  const rooms = new Set(operations.map(roomAsked));
+  return rooms.has('ordinary') ? 'ordinary' : rooms.has('command') ? 'command' : 'freeing';
 }
 
 /** The file becomes shorter only once the log is folded into it. */

@@ -14,5 +14,7 @@ export type StoreEvent =
   | { kind: 'batch_failed'; rowCount: number; detail: string }
   | { kind: 'disk_full'; detail: string }
   | { kind: 'disk_recovered' }
+  /** The disk had no room for a command: what was kept for commands is free now. */
+  | { kind: 'reserve_released'; bytes: number }
   /** A thread ended by itself: the store takes nothing more until the process starts anew. */
   | { kind: 'thread_failed'; detail: string };
