@@ -71,8 +71,8 @@ export class UnsavedWrites<Key extends string> {
       try {
         await write();
       } catch {
-        this.#writes.delete(key);
-        this.#writes.set(key, write);
+        // Unless it has become needless meanwhile.
+        if (this.delete(key, write)) this.#writes.set(key, write);
         return;
       }
     }
