@@ -1,7 +1,7 @@
 /**
  * What an operator does stands in the audit or has not happened. On a disk that other programs filled to the last byte there is room
  * kept for it. Where that is gone, too, each act is refused as a whole, says why, and works once there is room again, whether the gateway
- * lives on meanwhile or is killed. A revocation alone does not wait.
+ * lives on meanwhile or is killed. Revocations and the stop of an agent alone do not wait.
  */
 import { spawnSync } from 'node:child_process';
 import { join, resolve } from 'node:path';
@@ -47,7 +47,12 @@ const ask = async (gateway: RunningGateway, headers: Record<string, string> = {}
   return response;
 };
 
-const ACTS: readonly Act[] = [
+const STOP: Act = {
+  ...{ method: 'POST', path: '/v1/agents/stopped/deactivate', body: { reason: 'Enough.' } },
+  action: 'agent.deactivate',
+  effect: async (gateway) => (await get(gateway, '/v1/agents/stopped/policy')).active,
+};
+const WAITING: readonly Act[] = [
   {
     ...{ method: 'POST', path: '/v1/sessions/to-pause/pause', body: { reason: 'Look.' } },
     action: 'pause',
@@ -80,12 +85,8 @@ const ACTS: readonly Act[] = [
     action: 'agent.policy',
     effect: async (gateway) => (await get(gateway, '/v1/agents/limited/policy')).requests_per_minute,
   },
-  {
-    ...{ method: 'POST', path: '/v1/agents/stopped/deactivate', body: { reason: 'Enough.' } },
-    action: 'agent.deactivate',
-    effect: async (gateway) => (await get(gateway, '/v1/agents/stopped/policy')).active,
-  },
 ];
+const ACTS: readonly Act[] = [...WAITING, STOP];
 
 afterEach(() => disk?.empty());
 
@@ -94,7 +95,7 @@ const start = (folder: string) =>
     dataDir: join(disk.mountPoint, folder),
     env: { ...upstreamsAt(upstream.origin), LLM_CACHE_BACKEND: 'memory' },
   });
-const effectsAt = (gateway: RunningGateway) => Promise.all(ACTS.map(({ effect }) => effect(gateway)));
+const effectsAt = (gateway: RunningGateway) => Promise.all(WAITING.map(({ effect }) => effect(gateway)));
 /** Newest first. */
 const linesAt = async (gateway: RunningGateway): Promise<any[]> =>
   (await get(gateway, '/v1/audit?limit=200')).items;
@@ -114,9 +115,8 @@ const fillToTheLastByte = async (gateway: RunningGateway) => {
   disk.fill(0);
 };
 const doneOf = (lines: any[]) => lines.map(({ action, outcome }) => `${action} ${outcome}`).reverse();
-const ALL_DONE = ACTS.flatMap(({ action, outcomes = ['ok'] }) =>
-  outcomes.map((outcome) => `${action} ${outcome}`),
-);
+const linesOf = (acts: readonly Act[]) =>
+  acts.flatMap(({ action, outcomes = ['ok'] }) => outcomes.map((outcome) => `${action} ${outcome}`));
 const STORE_FULL = {
   status: 503,
   body: { reason: 'store_full', detail: expect.stringContaining('The disk takes no writes') },
@@ -135,7 +135,7 @@ test.skipIf(disk === null).each(['lives on', 'is killed'])(
     const seen = async () => ({ effects: await effectsAt(gateway), lines: await linesAt(gateway) });
     const before = await seen();
 
-    for (const { method, path, body } of ACTS)
+    for (const { method, path, body } of WAITING)
       expect(await gateway.operator(method, path, body)).toMatchObject(STORE_FULL);
     expect(await seen()).toEqual(before);
     // What agents ask goes on, also where an operator wanted an end.
@@ -149,13 +149,13 @@ test.skipIf(disk === null).each(['lives on', 'is killed'])(
     }
 
     disk.clear();
-    const [first, ...others] = ACTS as [Act, ...Act[]];
+    const [first, ...others] = WAITING as [Act, ...Act[]];
     const again = async ({ method, path, body }: Act) => (await gateway.operator(method, path, body)).status;
     await expect.poll(() => again(first), SOON).toBe(200);
     for (const act of others) expect(await again(act)).toBeLessThan(300);
     const after = await seen();
     for (const [at, effect] of after.effects.entries()) expect(effect).not.toEqual(before.effects[at]);
-    expect(doneOf(after.lines.slice(0, -before.lines.length))).toEqual(ALL_DONE);
+    expect(doneOf(after.lines.slice(0, -before.lines.length))).toEqual(linesOf(WAITING));
     expectWhole(gateway, after.lines.length);
     expect(await gateway.stop()).toBe(0);
   },
@@ -183,7 +183,7 @@ test.skipIf(disk === null)(
     const next = await start('filled-by-others');
     expect((await ask(next, { 'x-observatory-session': 'to-end' })).status).toBe(403);
     const lines = await linesAt(next);
-    expect(doneOf(lines)).toEqual(ALL_DONE);
+    expect(doneOf(lines)).toEqual(linesOf(ACTS));
     expectWhole(next, lines.length);
     expect(await next.stop()).toBe(0);
   },
@@ -208,10 +208,35 @@ test.skipIf(disk === null)(
     expect(await post('to-pause')).toBe(503);
     expect((await ask(gateway, { 'x-observatory-session': 'to-end' })).status).toBe(403);
     const lines = await linesAt(gateway);
-    expect(doneOf(lines.slice(0, -before))).toEqual(ALL_DONE);
+    expect(doneOf(lines.slice(0, -before))).toEqual(linesOf(ACTS));
     expectWhole(gateway, lines.length);
     disk.clear();
     await expect.poll(() => post('later'), SOON).toBe(202);
+    expect(await gateway.stop()).toBe(0);
+  },
+);
+
+test.skipIf(disk === null)(
+  'an agent that an operator stops on a full disk is stopped at once, and has its line in the audit as soon as there is room',
+  async () => {
+    upstream.script(always(openaiChat, { text: 'This.' }));
+    const gateway = await start('stopped');
+    expect((await ask(gateway)).status).toBe(200);
+    await fillToTheLastByte(gateway);
+    const stop = () => gateway.operator('POST', '/v1/agents/asker/deactivate', { reason: 'Enough.' });
+    const inForce = { reason: 'store_full', detail: expect.stringContaining('The stop is in force') };
+    for (let time = 1; time <= 2; time += 1) {
+      expect(await stop()).toMatchObject({ status: 503, body: inForce });
+      expect((await ask(gateway)).status).toBe(403);
+    }
+    const actions = async () => (await linesAt(gateway)).map(({ action }) => action);
+    expect(await actions()).toEqual(['agent.policy']);
+    disk.clear();
+    await expect
+      .poll(async () => (await stop()).body, SOON)
+      .toEqual({ status: 'ok', note: 'already_inactive' });
+    expect(await actions()).toEqual(['agent.deactivate', 'agent.policy']);
+    expectWhole(gateway, 2);
     expect(await gateway.stop()).toBe(0);
   },
 );

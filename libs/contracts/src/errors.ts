@@ -40,7 +40,7 @@ export const ERRORS = {
   },
   agent_stopped_again: {
     status: 409,
-    text: 'The kill switch has stopped this agent again meanwhile; look at its latest incident.',
+    text: 'This agent has been stopped again meanwhile, by the kill switch or by an operator; look at why.',
   },
   outside_allowed_hours: { status: 403, text: 'This agent may not run at this hour.' },
   model_not_allowed: { status: 403, text: 'The policy of this agent does not allow this model.' },

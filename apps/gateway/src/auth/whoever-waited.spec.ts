@@ -80,10 +80,6 @@ const DESKS: Record<string, () => Desk | Promise<Desk>> = {
     const { audited, directory, scope } = agents();
     return { audited, change: (by, at) => directory.patchPolicy(scope, { budget_day_usd: at + 1 }, by) };
   },
-  'the stop of an agent': () => {
-    const { audited, directory, scope } = agents();
-    return { audited, change: (by, at) => directory.deactivate(scope, `reason ${at}`, by) };
-  },
   'the kill switch of an agent': () => {
     const { audited, directory, scope } = agents();
     return { audited, change: (by, at) => directory.patchKillSwitch(scope, { threshold: 20 + at }, by) };

@@ -88,19 +88,23 @@ test.each<[string, (commands: AgentCommands, by: Commander) => Promise<unknown>]
   },
 );
 
-test('two commands here are told in the order in which they came into force', async () => {
+test.each<[string, (commands: AgentCommands) => Promise<unknown>]>([
+  ['an operator lets it in', (commands) => commands.reactivate(ANN, 'a')],
+  ['its limits are written', (commands) => commands.patchPolicy(ANN, 'a', { session_calls_max: 1 })],
+])('a stop waits for nothing, is told at once, and is not undone while %s', async (_, other) => {
   const { agents, commands, told, slow } = gateway();
   await commands.deactivate(ANN, 'a', 'stop');
   const { promise, resolve } = deferred();
-  slow.incidents = promise;
-  const letIn = commands.reactivate(ANN, 'a');
+  Object.assign(slow, { incidents: promise, writes: promise });
+  const done = other(commands);
   await turn();
   const stop = commands.deactivate(ANN, 'a', 'no');
-  await turn();
-  resolve();
-  await Promise.all([letIn, stop]);
-  expect(agents.policy(AGENT).active).toBe(false);
+  expect(agents.policy(AGENT)).toMatchObject({ active: false, deactivated_reason: 'no' });
   expect(told.at(-1)).toMatchObject({ patch: { active: false, reason: 'no' } });
+  resolve();
+  await Promise.all([done, stop]);
+  expect(agents.policy(AGENT)).toMatchObject({ active: false, deactivated_reason: 'no' });
+  expect(told.filter((act) => act.kind === 'policy' && act.patch.active === true)).toEqual([]);
 });
 
 test.each([

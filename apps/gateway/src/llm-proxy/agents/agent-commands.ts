@@ -18,7 +18,8 @@ import {
 import { ChangeQueue } from '#kernel';
 import { type Auditor, requireInForce } from '../../auth/settings-audit.js';
 import type { AgentBudgets } from './agent-budgets.js';
-import type { AgentDirectory, Reactivation } from './agent-directory.js';
+import type { AgentDirectory, Reactivation, SeenAgent } from './agent-directory.js';
+import { isEmpty } from './agent-settings.js';
 import type { AgentViews } from './agent-views.js';
 import type { IncidentDesk } from './incident-desk.js';
 
@@ -32,7 +33,7 @@ export interface AgentCommandsParts {
 /** Who commands, in which tenant. */
 export type Commander = Auditor & { tenant_id: string };
 
-/** Every method rejects as the store does, and where whoever commands may no longer: then nothing has changed. */
+/** Every method rejects as the store does, and where whoever commands may no longer: then nothing has changed, but for a stop. */
 export class AgentCommands {
   readonly #parts: AgentCommandsParts;
   /** Of each agent, so that they are told in the order in which they came into force. */
@@ -47,8 +48,8 @@ export class AgentCommands {
   async patchPolicy(by: Commander, agentId: string, patch: AgentPolicyPatch): Promise<AgentPolicy> {
     const { agents } = this.#parts;
     const scope = agentScope(by.tenant_id, agentId);
-    const asked = agents.openIncidentId(scope);
-    await this.#turn(by, scope, () => this.#patchPolicy(by, agentId, patch, asked));
+    const seen = agents.seen(scope);
+    await this.#turn(by, scope, () => this.#patchPolicy(by, agentId, patch, seen));
     await this.#onPatched(scope, patch);
     return agents.policy(scope);
   }
@@ -57,14 +58,17 @@ export class AgentCommands {
     by: Commander,
     agentId: string,
     patch: AgentPolicyPatch,
-    asked?: string | null,
+    seen?: SeenAgent,
   ): Promise<void> {
     const { agents, incidents, budgets } = this.#parts;
     const scope = agentScope(by.tenant_id, agentId);
     const { active, reason, ...limits } = patch;
     if (active === true) {
       const onLimits = () => budgets.policyChanged(scope);
-      await incidents.reactivate(by, agentId, { limits, reason, onLimits, asked });
+      await incidents.reactivate(by, agentId, { limits, reason, onLimits, seen });
+    } else if (active === false && isEmpty(limits)) {
+      await this.#stop(by, agentId, reason);
+      return;
     } else await agents.patchPolicy(scope, { ...limits, active, reason }, by);
     this.#done(by, { kind: 'policy', agent_id: agentId, patch: this.#inForce(scope, patch) });
   }
@@ -87,22 +91,28 @@ export class AgentCommands {
     return changed;
   }
 
-  /** @returns false where it is stopped already, for this reason and in all its sessions */
-  deactivate(by: Commander, agentId: string, reason: string): Promise<boolean> {
+  /**
+   * Waits for no other command, and is in force also where the store refuses it: see `AgentDirectory.deactivate`.
+   * @returns false where it is stopped already, for this reason and in all its sessions
+   */
+  async deactivate(by: Commander, agentId: string, reason: string): Promise<boolean> {
+    requireInForce(by);
+    return this.#stop(by, agentId, reason);
+  }
+
+  #stop(by: Commander, agentId: string, reason: string | undefined): Promise<boolean> {
     const scope = agentScope(by.tenant_id, agentId);
-    return this.#turn(by, scope, async () => {
-      const isNews = await this.#parts.agents.deactivate(scope, reason, by);
-      this.#done(by, { kind: 'policy', agent_id: agentId, patch: { active: false, reason } });
-      return isNews;
-    });
+    return this.#parts.agents.deactivate(scope, reason, by, () =>
+      this.#done(by, { kind: 'policy', agent_id: agentId, patch: { active: false, reason } }),
+    );
   }
 
   reactivate(by: Commander, agentId: string): Promise<Reactivation> {
     const { agents, incidents } = this.#parts;
     const scope = agentScope(by.tenant_id, agentId);
-    const asked = agents.openIncidentId(scope);
+    const seen = agents.seen(scope);
     return this.#turn(by, scope, async () => {
-      const outcome = await incidents.reactivate(by, agentId, { asked });
+      const outcome = await incidents.reactivate(by, agentId, { seen });
       this.#done(by, { kind: 'policy', agent_id: agentId, patch: this.#inForce(scope, { active: true }) });
       return outcome;
     });

@@ -29,6 +29,8 @@ let onDisk: AgentPolicy | null;
 let audited: string[];
 /** Whether the agent was active at each change that was told. */
 let toldActive: boolean[];
+/** Sessions in which the kill switch had stopped it by then, of two. */
+let toldKilledIn: string[][];
 let agents: AgentDirectory;
 let closed: string[];
 let kept: { tenant_id: string; id: string; body: AgentPolicy }[];
@@ -38,6 +40,7 @@ beforeEach(() => {
   onDisk = null;
   audited = [];
   toldActive = [];
+  toldKilledIn = [];
   closed = [];
   kept = [];
   open = [];
@@ -61,7 +64,10 @@ beforeEach(() => {
     audit: new SettingsAudit({ commitControl: () => expect.unreachable() }, clock),
     clock,
     timer: { after: () => () => {} },
-    onPolicy: (scope: AgentScope) => toldActive.push(agents.policy(scope).active),
+    onPolicy: (scope: AgentScope) => {
+      toldActive.push(agents.policy(scope).active);
+      toldKilledIn.push(['s', 'other'].filter((session) => agents.wasKilledIn(scope, session)));
+    },
     onClosed: (tenantId: string) => closed.push(tenantId),
     onUnsaved: () => expect.unreachable(),
     settingsCountMax: 4,
@@ -119,14 +125,20 @@ describe('changes of one agent at once', () => {
 });
 
 test('a change is told once it is in force, also one that is undone right behind', async () => {
-  await settle<unknown>(
-    agents.patchPolicy(AGENT, { active: false }, ANN),
-    agents.reactivate(AGENT, BEN, nothing),
-  );
-  expect(toldActive).toEqual([false, true]);
+  const stopped = agents.deactivate(AGENT, 'enough', ANN);
+  expect(toldActive).toEqual([false]);
+  await settle<unknown>(stopped, agents.reactivate(AGENT, BEN, nothing));
+  expect(toldActive).toEqual([false, false, true]);
   agents.deactivateByKillSwitch(AGENT, incident('inc-1'));
-  expect(toldActive).toEqual([false, true, false]);
+  expect(toldActive).toEqual([false, false, true, false]);
   await letWrite();
+});
+
+test('who hears of a stop knows in which sessions it ends calls', async () => {
+  agents.deactivateByKillSwitch(AGENT, { ...incident('inc-1'), session_id: 's' });
+  expect(toldKilledIn).toEqual([['s']]);
+  await settle(agents.deactivate(AGENT, 'all of it', ANN));
+  expect(toldKilledIn[1]).toEqual(['s', 'other']);
 });
 
 test('an agent whose stop was not written when the gateway died is stopped by its incident, and keeps its limits', async () => {

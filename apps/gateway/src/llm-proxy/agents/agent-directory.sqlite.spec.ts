@@ -102,6 +102,59 @@ test('a stop whose evidence lies at another gateway is kept at the end, by a sto
   expect(mayCall('a')).toBe(false);
 });
 
+test('a stop by an operator is in force on a full disk, too, which they are told, and is stored once there is room', async () => {
+  await fillDisk(store);
+  const reason = 'it spends too much';
+  const inForce: boolean[] = [];
+  const stop = () => agents.deactivate(A, reason, ADMIN, () => inForce.push(mayCall('a')));
+  const refused = {
+    code: 'store_full',
+    detail: expect.stringContaining('The stop is in force, but not stored'),
+  };
+  const first = stop();
+  expect(inForce).toEqual([false]);
+  await expect(first).rejects.toMatchObject(refused);
+  // Who stops it again is not told that it is stored either.
+  await expect(stop()).rejects.toMatchObject(refused);
+  expect(unsavedCount).toBe(1);
+  await makeRoom();
+  await time.pass(1_000);
+  expect(await stop()).toBe(false);
+  await time.pass(60_000);
+  expect(await audited()).toMatchObject([
+    { action: 'agent.deactivate', operator_id: ADMIN.operator_id, detail: { reason } },
+  ]);
+  await startAgain();
+  expect(agents.policy(A)).toMatchObject({ active: false, deactivated_reason: reason });
+});
+
+test('two stops that a full disk refuses are both in the audit, in their order, before what lets the agent in', async () => {
+  await fillDisk(store);
+  kill('a');
+  await expect(agents.deactivate(A, 'all of it', ADMIN)).rejects.toThrow();
+  await makeRoom();
+  await time.pass(1_000);
+  await agents.reactivate(A, ADMIN, () => {});
+  await time.pass(60_000);
+  const lines = (await audited()).reverse();
+  expect(lines.map(({ action, operator_id }) => [action, operator_id])).toEqual([
+    ['agent.deactivate', KILL_SWITCH_ACTOR],
+    ['agent.deactivate', ADMIN.operator_id],
+    ['agent.reactivate', ADMIN.operator_id],
+  ]);
+  await startAgain();
+  expect(mayCall('a')).toBe(true);
+});
+
+test('an agent that was stopped while its reactivation waits is not let in by it, though the stop is stored by then', async () => {
+  await agents.deactivate(A, 'first', ADMIN);
+  const seen = agents.seen(A);
+  await agents.deactivate(A, 'second', ADMIN);
+  expect(await agents.reactivate(A, ADMIN, () => {}, { seen })).toBe('stopped_again');
+  expect(mayCall('a')).toBe(false);
+  expect(await agents.reactivate(A, ADMIN, () => {})).toBe('reactivated');
+});
+
 test('a change that a full disk refuses is neither in force nor in the audit', async () => {
   const scope = agentScope('default', 'a');
   await agents.patchPolicy(scope, { requests_per_minute: 5 }, ADMIN);

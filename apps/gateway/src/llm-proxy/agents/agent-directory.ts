@@ -1,8 +1,8 @@
 /**
  * What operators have set for each agent, its policy and its kill switch, and for all of a tenant together (`allAgents`). In memory,
- * because every call asks; a change is durable before it is in force, except that the kill switch takes effect first and is written after.
- * Changes of one agent are made one after another. The kill switch alone does not wait for its turn: a change that is
- * being written while it fires finds, once written, that the agent was stopped meanwhile, and leaves it so.
+ * because every call asks; a change is durable before it is in force, except that a stop takes effect first and is written after, for an
+ * agent can be stopped whatever the disk does. Changes of one agent are made one after another. A stop alone does not wait for its turn:
+ * a change that is being written meanwhile finds, once written, that the agent was stopped, and leaves it so.
  */
 import {
   type AgentKillSwitch,
@@ -17,12 +17,13 @@ import {
   isAllAgents,
   KILL_SWITCH_ACTOR,
   type KillSwitchPatch,
+  ObservatoryError,
   type ProxyStore,
   splitAgentScope,
 } from '#contracts';
 import { applyPolicyPatch, defaultPolicy } from '#domain/policy';
 import { ChangeQueue, type Clock, changesOf, type Timer } from '#kernel';
-import type { Auditor, SettingsAudit } from '../../auth/settings-audit.js';
+import { type Auditor, requireInForce, type SettingsAudit } from '../../auth/settings-audit.js';
 import { UnsavedWrites } from '../../unsaved-writes.js';
 import { hasBudget } from './agent-activity.js';
 import { AgentKillSwitches } from './agent-kill-switches.js';
@@ -41,13 +42,13 @@ export interface AgentDirectoryParts {
   onPolicy: (scope: AgentScope) => void;
   /** The kill switch stopped more of a tenant's agents than are told apart: see `AgentPolicies`. Must not throw. */
   onClosed: (tenantId: string) => void;
-  /** The kill switch's deactivation could not be written. It is in force, and is written as soon as the store takes it. */
+  /** A stop could not be written. It is in force, and is written as soon as the store takes it. */
   onUnsaved: (error: unknown) => void;
   /** `SETTINGS_COUNT_MAX` unless a spec needs few. */
   settingsCountMax?: number;
 }
 
-/** `stopped_again`: the kill switch fired after the operator had asked; the agent is stopped. */
+/** `stopped_again`: the kill switch fired, or an operator stopped it, after this one had asked; the agent is stopped. */
 export type Reactivation = 'reactivated' | 'already_active' | 'stopped_again';
 
 type PolicyChange = Omit<AgentPolicyPatch, 'active'> & { active?: false | undefined };
@@ -57,10 +58,16 @@ export interface ReactivationParts {
   limits?: Omit<AgentPolicyPatch, 'active' | 'reason'>;
   /** For the audit. */
   reason?: string | undefined;
-  /** The incident that was open when the operator asked: now, unless given. */
-  asked?: string | null | undefined;
+  /** When the operator asked: now, unless given. */
+  seen?: SeenAgent | undefined;
   /** Other limits are in force, and it may not call yet: waited for. Must not reject. */
   onLimits?: () => Promise<void>;
+}
+
+/** An agent as whoever lets it in has seen it: what stopped it since they cannot mean. */
+export interface SeenAgent {
+  incidentId: string | null;
+  policy: AgentPolicy;
 }
 
 interface WrittenChange {
@@ -85,6 +92,14 @@ interface UnwrittenStop {
   audit: AuditDraft;
 }
 
+/** The store took nothing of a stop that is in force. */
+const inForceUnsaved = (error: unknown): never => {
+  if (!(error instanceof ObservatoryError)) throw error;
+  const detail =
+    'The stop is in force, but not stored: it is stored as soon as the store takes it. A restart before that would forget it.';
+  throw new ObservatoryError(error.code, detail, error.extra);
+};
+
 const KILL_SWITCH: Auditor = { operator_id: KILL_SWITCH_ACTOR, role: 'system' };
 
 export class AgentDirectory {
@@ -94,10 +109,10 @@ export class AgentDirectory {
   /** Latest incident per listed agent that nobody has reactivated. */
   readonly #openIncidents = new Map<AgentScope, OpenIncident>();
   readonly #changes = new ChangeQueue<AgentScope>();
-  /** Stops by the kill switch whose write is not over: what is written meanwhile does not undo them. */
+  /** Stops whose write is not over: what is written meanwhile does not undo them. */
   readonly #unwritten = new Map<AgentScope, UnwrittenStop>();
-  /** Of agents that the audit has active though the kill switch stopped them: goes with the next policy that is written. */
-  readonly #untold = new Map<AgentScope, AuditDraft>();
+  /** Stops that the audit does not have, in their order: they go with the next policy that is written. */
+  readonly #untold = new Map<AgentScope, readonly AuditDraft[]>();
   /** Those whose write was refused, or was not over when the gateway died. */
   readonly #unsaved: UnsavedWrites<AgentScope>;
 
@@ -126,7 +141,7 @@ export class AgentDirectory {
       if (policy.active) {
         const stopped = deactivatedBy(policy, incident);
         this.#policies.set(scope, stopped);
-        this.#untold.set(scope, this.#stopDraft(scope, incident));
+        this.#untold.set(scope, [this.#stopDraft(scope, incident)]);
         this.#writeLater(scope, stopped);
       }
       this.#noteOpen(scope, { ...incident, session_id: null });
@@ -163,6 +178,10 @@ export class AgentDirectory {
     return this.#openIncidents.get(scope)?.incident_id ?? null;
   }
 
+  seen(scope: AgentScope): SeenAgent {
+    return { incidentId: this.openIncidentId(scope), policy: this.policy(scope) };
+  }
+
   /**
    * The agent that the kill switch stopped is stopped there, too: in the session for which it was, or where the kill switch looks
    * at all of them together, or an operator meant all of them.
@@ -195,11 +214,33 @@ export class AgentDirectory {
   }
 
   /**
-   * Rejects as the store does: then nothing has changed.
-   * @returns false where it is stopped already, for this reason and in all its sessions: then nothing is written
+   * An operator's stop. Rejects as the store does, and says that it is in force all the same: it is written as soon as the store
+   * takes it.
+   * @param onInForce called the moment it is, which is at once unless the agent is stopped already
+   * @returns false where it is stopped already, for this reason and in all its sessions: then nothing more is written
    */
-  deactivate(scope: AgentScope, reason: string, by: Auditor): Promise<boolean> {
-    return this.#changes.run(scope, () => this.#patch(scope, { active: false, reason }, by));
+  async deactivate(
+    scope: AgentScope,
+    reason: string | undefined,
+    by: Auditor,
+    onInForce = () => {},
+  ): Promise<boolean> {
+    const stop: PolicyChange = { active: false, reason };
+    if (!this.#isStop(scope, reason))
+      // Unless somebody is about to let it in.
+      return this.#changes.run(scope, async () => {
+        requireInForce(by);
+        const isNews = await this.#patch(scope, stop, by);
+        onInForce();
+        return isNews;
+      });
+    requirePlace(this.#policies.fits(scope));
+    const policy = applyPolicyPatch(this.policy(scope), stop, by.operator_id, this.#parts.clock.nowMs());
+    const audit = this.#draft(scope, by, 'agent.deactivate', { reason });
+    const written = this.#stopAtOnce(scope, { policy, audit }, true, () => this.#widenKill(scope));
+    onInForce();
+    await written.catch(inForceUnsaved);
+    return true;
   }
 
   /** @returns whether there was anything to change */
@@ -208,7 +249,12 @@ export class AgentDirectory {
     const before = this.policy(scope);
     const changed = changesOf(given, before);
     const isStop = active === false && this.#isStop(scope, reason);
-    if (!isStop && isEmpty(changed)) return false;
+    if (!isStop && isEmpty(changed)) {
+      // Whoever stops it again is answered once it is written.
+      if (active === false && this.#untold.has(scope))
+        await this.#writeStop(scope, before).catch(inForceUnsaved);
+      return false;
+    }
     requirePlace(this.#policies.fits(scope));
     const after = applyPolicyPatch(before, patch, by.operator_id, this.#parts.clock.nowMs());
     const action = isStop ? 'agent.deactivate' : 'agent.policy';
@@ -228,21 +274,41 @@ export class AgentDirectory {
     const before = this.policy(scope);
     const policy = before.active ? deactivatedBy(before, incident) : { ...before };
     const stop: UnwrittenStop = { policy, audit: this.#stopDraft(scope, incident) };
-    this.#unwritten.set(scope, stop);
-    if (before.active) this.#untold.set(scope, stop.audit);
-    this.#policies.set(scope, policy);
-    this.#noteOpen(scope, incident);
-    this.#parts.onPolicy(scope);
-    this.#changes
-      .run(scope, () => this.#writeStop(scope, policy))
-      .catch((error: unknown) => {
-        this.#writeLater(scope, policy);
-        this.#parts.onUnsaved(error);
-      })
-      .finally(() => {
-        if (this.#unwritten.get(scope) === stop) this.#unwritten.delete(scope);
-      });
+    this.#stopAtOnce(scope, stop, before.active, () => this.#noteOpen(scope, incident)).catch(() => {});
     return before.active;
+  }
+
+  /**
+   * Rejects as the store does, once it is to be written later.
+   * @param isNews to the audit
+   * @param noteIncident before anybody hears of the stop, for it says whom it ends
+   */
+  async #stopAtOnce(
+    scope: AgentScope,
+    stop: UnwrittenStop,
+    isNews: boolean,
+    noteIncident: () => void,
+  ): Promise<void> {
+    const { policy } = stop;
+    this.#unwritten.set(scope, stop);
+    if (isNews) this.#tellLater(scope, stop);
+    this.#policies.set(scope, policy);
+    noteIncident();
+    this.#parts.onPolicy(scope);
+    try {
+      await this.#changes.run(scope, () => this.#writeStop(scope, policy));
+    } catch (error) {
+      this.#writeLater(scope, policy);
+      this.#parts.onUnsaved(error);
+      throw error;
+    } finally {
+      if (this.#unwritten.get(scope) === stop) this.#unwritten.delete(scope);
+    }
+  }
+
+  #tellLater(scope: AgentScope, { audit }: UnwrittenStop): void {
+    const untold = this.#untold.get(scope) ?? [];
+    if (!untold.includes(audit)) this.#untold.set(scope, [...untold, audit]);
   }
 
   /**
@@ -255,15 +321,15 @@ export class AgentDirectory {
     scope: AgentScope,
     by: Auditor,
     onActive: () => void,
-    { limits = {}, reason, asked = this.openIncidentId(scope), onLimits }: ReactivationParts = {},
+    { limits = {}, reason, seen = this.seen(scope), onLimits }: ReactivationParts = {},
   ): Promise<Reactivation> {
     return this.#changes.run(scope, async () => {
       const before = this.policy(scope);
       const changed = changesOf(limits, before);
       const incidentId = this.openIncidentId(scope);
-      // Fired while this waited for its turn: the operator cannot have meant it.
-      const isMeant = incidentId === null || incidentId === asked;
-      const active = before.active || isMeant;
+      // Stopped while this waited for its turn: the operator cannot have meant it.
+      const isMeant = incidentId === null || incidentId === seen.incidentId;
+      const active = before.active || (isMeant && isSameStop(before, seen.policy));
       if (isEmpty(changed) && active === before.active) return active ? 'already_active' : 'stopped_again';
       requirePlace(this.#policies.fits(scope));
       const isLetIn = active && !before.active;
@@ -302,12 +368,12 @@ export class AgentDirectory {
     if (this.openIncidentId(scope) === incidentId) this.#openIncidents.delete(scope);
     const stop = this.#unwritten.get(scope);
     // The audit has the agent active from here: that it was stopped meanwhile is to stand behind it.
-    if (stop !== undefined) this.#untold.set(scope, stop.audit);
+    if (stop !== undefined) this.#tellLater(scope, stop);
     if (this.#putInForce(scope, after).active) onActive();
   }
 
   /**
-   * The given policy, unless the kill switch fired since. Its own write is next in the queue.
+   * The given policy, unless the agent was stopped since. The stop's own write is next in the queue.
    * @returns what is in force
    */
   #putInForce(scope: AgentScope, policy: AgentPolicy): AgentPolicy {
@@ -358,16 +424,18 @@ export class AgentDirectory {
     policy: AgentPolicy,
     { audit = [], reactivated }: Omit<DocumentWrite, 'saved'>,
   ): Promise<void> {
-    const untold = this.#untold.get(scope);
+    const untold = this.#untold.get(scope) ?? [];
     const { tenantId, agentId } = splitAgentScope(scope);
     const { store, clock } = this.#parts;
     const key = { tenant_id: tenantId, kind: 'agent_policy' as const, id: agentId };
     await store.commitDocuments({
       saved: [{ ...key, body: policy, updated_at_ms: clock.nowMs() }],
-      audit: untold === undefined ? audit : [untold, ...audit],
+      audit: [...untold, ...audit],
       reactivated,
     });
-    if (this.#untold.get(scope) === untold) this.#untold.delete(scope);
+    const left = (this.#untold.get(scope) ?? []).filter((draft) => !untold.includes(draft));
+    if (left.length > 0) this.#untold.set(scope, left);
+    else this.#untold.delete(scope);
     this.#unsaved.delete(scope);
   }
 
@@ -386,6 +454,9 @@ const stoppedAs = (
   { active, deactivated_by, deactivated_at_ms, deactivated_reason }: AgentPolicy,
   policy: AgentPolicy,
 ): AgentPolicy => ({ ...policy, active, deactivated_by, deactivated_at_ms, deactivated_reason });
+
+const isSameStop = (one: AgentPolicy, other: AgentPolicy): boolean =>
+  isEmpty(changesOf(stoppedAs(one, other), other));
 
 const deactivatedBy = (policy: AgentPolicy, incident: KillStop): AgentPolicy => ({
   ...policy,

@@ -61,7 +61,7 @@ export class AgentsController {
     const scope = this.scopeOf(operator.tenant_id, agentId);
     const patch = parseFields(agentPolicyPatchSchema, body);
     const policy = await this.proxy.commands.patchPolicy(operator, agentId, patch);
-    if (patch.active === true && this.proxy.agents.openIncidentId(scope) !== null)
+    if (patch.active === true && !this.proxy.agents.policy(scope).active)
       throw new ObservatoryError('agent_stopped_again');
     return policy;
   }

@@ -13,7 +13,7 @@ const ANN = { operator_id: 'ann', tenant_id: 'default', role: 'admin' } as Opera
 function deskFor(answer: Reactivation, hasMoment: boolean) {
   const done: string[] = [];
   const agents = {
-    openIncidentId: () => null,
+    seen: () => ({ incidentId: null }),
     policy: () => ({ active: answer !== 'stopped_again' }),
     reactivate: async (_scope: unknown, _by: unknown, onActive: () => void) => {
       if (hasMoment) onActive();

@@ -112,12 +112,12 @@ export class IncidentDesk {
   ): Promise<Reactivation> {
     const { agents, store, live } = this.#parts;
     const scope = agentScope(by.tenant_id, agentId);
-    const { asked = agents.openIncidentId(scope) } = change;
+    const { seen = agents.seen(scope) } = change;
     // What is not in the store could not be closed there, and would be open again after the next start.
     await this.settled();
     await this.#unsaved.writeNow(incidentKey(scope, ''));
     const onActive = () => this.#forget(by.tenant_id, agentId);
-    const outcome = await agents.reactivate(scope, by, onActive, { ...change, asked });
+    const outcome = await agents.reactivate(scope, by, onActive, { ...change, seen });
     if (outcome !== 'already_active') {
       const { items } = await store.incidents({
         tenant_id: by.tenant_id,

@@ -70,7 +70,7 @@ export const PROXY_ROUTES: readonly Route[] = [
     tag: 'Agents',
     summary: 'Change what an agent may do and spend',
     description:
-      'Any subset; null lifts a limit. `semantic_loop` says how far a session that repeats itself is taken: off, hint, alert (the default) or pause; `cache`: on, exact_only or off. `allowed_models`: names as in the price table (`gpt-5-mini` stands for its dated versions too, `claude-haiku-*` for every ending); a call that names another one, or none that can be read, is refused with model_not_allowed. `unknown_cost`: pass (the default), or refuse with cost_unknown what nobody can price beforehand: batches, fine-tuning, pictures, sound, models without a price. Lists, counts and uploads pass. In force with the next call. The agent need not have been seen yet. A body that changes nothing, a `reason` alone included, writes nothing. With `active: true` it may call again under its new limits alone, and both are written as one. Where the kill switch fires meanwhile, it stays stopped and the answer is agent_stopped_again; the rest of the change stands.',
+      'Any subset; null lifts a limit. `semantic_loop` says how far a session that repeats itself is taken: off, hint, alert (the default) or pause; `cache`: on, exact_only or off. `allowed_models`: names as in the price table (`gpt-5-mini` stands for its dated versions too, `claude-haiku-*` for every ending); a call that names another one, or none that can be read, is refused with model_not_allowed. `unknown_cost`: pass (the default), or refuse with cost_unknown what nobody can price beforehand: batches, fine-tuning, pictures, sound, models without a price. Lists, counts and uploads pass. In force with the next call. The agent need not have been seen yet. A body that changes nothing, a `reason` alone included, writes nothing. With `active: true` it may call again under its new limits alone, and both are written as one. Where it is stopped meanwhile, by the kill switch or by an operator, it stays so and the answer is agent_stopped_again; the rest of the change stands.',
     caller: 'configure',
     params: agentParams,
     body: {
@@ -107,7 +107,7 @@ export const PROXY_ROUTES: readonly Route[] = [
     tag: 'Agents',
     summary: 'Deactivate an agent',
     description:
-      'Its proxied calls are refused from now on, those that wait or are at their upstream as well: they end with 403 `agent_inactive`, a stream that has begun with an error event. Where it is stopped already, for this reason and in all its sessions, nothing is written, and the note says `already_inactive`.',
+      'Its proxied calls are refused from now on, those that wait or are at their upstream as well: they end with 403 `agent_inactive`, a stream that has begun with an error event. In force at once, whatever the disk does: a 503 says that it is in force, but not stored yet. Where it is stopped already, for this reason and in all its sessions, nothing is written, and the note says `already_inactive`.',
     caller: 'command',
     params: agentParams,
     body: { content: { 'application/json': deactivateBodySchema }, example: { reason: 'spends too much' } },
@@ -121,7 +121,7 @@ export const PROXY_ROUTES: readonly Route[] = [
     tag: 'Agents',
     summary: 'Reactivate an agent',
     description:
-      'Clears the windows of its kill switch and closes its incidents. Of two operators at once, one is told already_active. Where the kill switch fires meanwhile, the agent stays stopped and the answer is agent_stopped_again.',
+      'Clears the windows of its kill switch and closes its incidents. Of two operators at once, one is told already_active. Where it is stopped meanwhile, by the kill switch or by an operator, it stays so and the answer is agent_stopped_again.',
     caller: 'command',
     params: agentParams,
     answers: {
