@@ -135,7 +135,7 @@ export class DecisionLogArea {
     });
     this.sample = new SampleLoop(this.interceptor, clock, ids);
     this.#details = new SessionDetails(store, this.registry, tracker, desk, proxyStore);
-    this.#retention = new Retention(clock, config, store, events);
+    this.#retention = new Retention(clock, config, store, events, this.registry);
     this.sessions = {
       find: (key) => this.registry.find(key),
       setControl: (key, control) => {

@@ -4,6 +4,7 @@ import { steadyClock, systemClock } from '#kernel';
 import { Retention } from './retention.js';
 
 const config = { get: (key: keyof typeof RUNTIME_CONFIG_DEFAULTS) => RUNTIME_CONFIG_DEFAULTS[key] };
+const sessions = { forget: () => {} };
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -26,6 +27,7 @@ test('a run that takes longer than a minute is not joined by others', async () =
     config as RuntimeConfigSource,
     { enforceRetention },
     events,
+    sessions,
   );
   retention.start(null);
   await vi.advanceTimersByTimeAsync(3 * 60_000);
@@ -45,7 +47,7 @@ test('a run that is at work for ten minutes is told of, once', async () => {
   const events = { storeFailed: vi.fn(), warn: (message: string) => void warnings.push(message) };
   const store = { enforceRetention: () => new Promise<never>(() => {}) };
   const clock = { ...systemClock, ...steadyClock };
-  const retention = new Retention(clock, config as RuntimeConfigSource, store, events);
+  const retention = new Retention(clock, config as RuntimeConfigSource, store, events, sessions);
   retention.start(null);
   await vi.advanceTimersByTimeAsync(10 * 60_000);
   expect(warnings).toEqual([]);
@@ -62,7 +64,7 @@ test('a bound that everything deletable is beyond is told of once, until it hold
   let is_over_bytes = true;
   const store = { enforceRetention: async () => ({ deleted_count: 0, is_over_bytes }) };
   const clock = { ...systemClock, ...steadyClock };
-  const retention = new Retention(clock, config as RuntimeConfigSource, store, events);
+  const retention = new Retention(clock, config as RuntimeConfigSource, store, events, sessions);
   await retention.enforce();
   await retention.enforce();
   expect(warnings).toEqual([expect.stringContaining('raise retention_bytes')]);

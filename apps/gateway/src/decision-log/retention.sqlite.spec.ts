@@ -2,11 +2,13 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { SqliteStore } from '#adapters/sqlite';
-import { RUNTIME_CONFIG_DEFAULTS, type RuntimeConfigSource } from '#contracts';
+import { RUNTIME_CONFIG_DEFAULTS, type RuntimeConfigSource, sessionKey } from '#contracts';
+import { initialControl } from '#domain/decision-log';
 import { DAY_MS, HOUR_MS } from '#kernel';
-import { buildStepRow, FakeClock } from '#testing';
+import { buildSessionView, buildStepRow, FakeClock } from '#testing';
 import { temporaryFolder } from '#testing/temporary-folder';
 import { BELIEVED_AFTER_MS, Retention, SET_FORWARD_MS, START_AHEAD_MS } from './retention.js';
+import { SessionRegistry } from './session-registry.js';
 
 const KEPT_MS = RUNTIME_CONFIG_DEFAULTS.retention_days * DAY_MS;
 const config = { get: (key: keyof typeof RUNTIME_CONFIG_DEFAULTS) => RUNTIME_CONFIG_DEFAULTS[key] };
@@ -15,6 +17,7 @@ let folder: string;
 let clock: FakeClock;
 let store: SqliteStore;
 let retention: Retention;
+let sessions: SessionRegistry;
 let warnings: string[];
 
 beforeEach(async () => {
@@ -34,7 +37,17 @@ async function start(): Promise<void> {
     },
     warn: (message: string) => void warnings.push(message),
   };
-  retention = new Retention(clock, config as RuntimeConfigSource, store, events);
+  sessions = new SessionRegistry({
+    clock,
+    store,
+    live: { publish: () => {}, isWatched: () => false },
+    sessionCountMax: 10,
+    controlOf: () => initialControl(),
+    heldKeys: () => [],
+    onStoreFailed: (error) => events.storeFailed('sessions', error),
+  });
+  await sessions.recover();
+  retention = new Retention(clock, config as RuntimeConfigSource, store, events, sessions);
 }
 
 const receive = (trace_id: string) =>
@@ -136,4 +149,31 @@ test('a run that the end of the process cuts short is no failure, and the next s
   expect(await left()).not.toEqual([]);
   await retention.enforce();
   expect(await left()).toEqual([]);
+});
+
+/** Of both lists. */
+async function listed() {
+  const { items } = await store.sessions({ tenant_id: 'default', limit: 10 });
+  const names = (views: { session_id: string }[]) => views.map(({ session_id }) => session_id).sort();
+  return { stored: names(items), live: names(sessions.snapshot('default')) };
+}
+
+test('a session that is emptied leaves the live list with the stored one; not so one for which something came meanwhile', async () => {
+  const names = ['gone', 'again'];
+  const view = (session_id: string) => buildSessionView({ session_id, last_seen_ms: clock.nowMs() });
+  await store.saveSessions(
+    names.map((name) => ({ tenant_id: 'default', view: view(name) })),
+    0,
+  );
+  await store.saveSessions([{ tenant_id: 'other', view: view('gone') }], 0);
+  await sessions.recover();
+  await sessions.save();
+  clock.advance(KEPT_MS + HOUR_MS);
+  await store.saveSessions([{ tenant_id: 'other', view: view('gone') }], 0);
+  const run = retention.enforce();
+  sessions.noteCall(sessionKey('default', 'again'), { decision: 'inactive', at_ms: clock.nowMs() });
+  await run;
+  await sessions.save();
+  expect(await listed()).toEqual({ stored: ['again'], live: ['again'] });
+  expect(sessions.peek(sessionKey('other', 'gone'))).toBeDefined();
 });

@@ -14,6 +14,7 @@ import {
 } from '#contracts';
 import { type Clock, DAY_MS, HOUR_MS } from '#kernel';
 import type { IngestEvents } from './ingest-events.js';
+import type { SessionRegistry } from './session-registry.js';
 
 const INTERVAL_MS = 60_000;
 /** A run that takes longer is told of. */
@@ -42,6 +43,7 @@ export class Retention {
     private readonly config: RuntimeConfigSource,
     private readonly store: Pick<DecisionStore, 'enforceRetention'>,
     private readonly events: Pick<IngestEvents, 'storeFailed' | 'warn'>,
+    private readonly sessions: Pick<SessionRegistry, 'forget'>,
   ) {
     this.#offsetMs = clock.nowMs() - clock.steadyMs();
   }
@@ -73,10 +75,10 @@ export class Retention {
     const days = this.#number('retention_days');
     const bytes = this.#number('retention_bytes');
     try {
-      const { is_over_bytes } = await this.store.enforceRetention({
-        beforeMs: days > 0 ? nowMs - days * DAY_MS : null,
-        bytesMax: bytes > 0 ? bytes : null,
-      });
+      const { is_over_bytes } = await this.store.enforceRetention(
+        { beforeMs: days > 0 ? nowMs - days * DAY_MS : null, bytesMax: bytes > 0 ? bytes : null },
+        (keys) => this.sessions.forget(keys),
+      );
       if (is_over_bytes && !this.#isOverBytes) this.#tellOverBytes();
       this.#isOverBytes = is_over_bytes;
     } catch (error) {

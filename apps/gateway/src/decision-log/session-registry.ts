@@ -253,6 +253,11 @@ export class SessionRegistry {
     );
   }
 
+  /** The store deleted their rows. One that has changed meanwhile stays: it is saved again. */
+  forget(keys: readonly SessionKey[]): void {
+    for (const key of keys) if (!this.#writer.isUnsaved(key)) this.#views.delete(tenantIdOf(key), key);
+  }
+
   setControl(key: SessionKey, control: ControlView): ControlView {
     const view = this.peek(key);
     if (view === undefined) return control;

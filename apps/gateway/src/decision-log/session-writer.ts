@@ -28,6 +28,8 @@ export class SessionWriter {
   /** Steps released from a hold and folded in since the last save; their numbers may lie below the checkpoint. */
   #releasedSeqs: number[] = [];
   #saving: Promise<void> | null = null;
+  /** On their way to the store, as they were when that began. */
+  #taken: ReadonlyMap<SessionKey, SessionView> = new Map();
 
   constructor(parts: SessionWriterParts) {
     this.#parts = parts;
@@ -36,6 +38,11 @@ export class SessionWriter {
   changed(key: SessionKey, view: SessionView): void {
     this.#unsaved.set(key, view);
     this.#reads.changed(key);
+  }
+
+  /** Changed, and not known to be in the store as it is. */
+  isUnsaved(key: SessionKey): boolean {
+    return this.#unsaved.has(key) || this.#taken.has(key);
   }
 
   /** All steps up to this one are in the rows. */
@@ -54,6 +61,7 @@ export class SessionWriter {
     if (this.#unsaved.size === 0) return;
     const rows = [...this.#unsaved].map(([key, view]) => ({ tenant_id: tenantIdOf(key), view }));
     const taken = new Map(this.#unsaved);
+    this.#taken = taken;
     this.#unsaved.clear();
     const releasedSeqs = this.#releasedSeqs;
     this.#releasedSeqs = [];
@@ -66,6 +74,7 @@ export class SessionWriter {
       })
       .finally(() => {
         this.#saving = null;
+        this.#taken = new Map();
       });
     return this.#saving;
   }

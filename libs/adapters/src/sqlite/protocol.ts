@@ -96,6 +96,12 @@ export interface RetentionPiece {
 /** Place of a session's row among all of them, the longest unseen first. */
 export type SessionAge = [lastSeenMs: number, rowid: number];
 
+export interface SessionPiece {
+  deleted: [tenantId: string, sessionId: string][];
+  /** Where the next piece goes on; null: none is left. */
+  next: SessionAge | null;
+}
+
 export interface EvictionPiece extends RetentionPiece {
   /** What is older is gone, but for what is held; null where nothing was looked at. */
   goneBeforeMs: number | null;
@@ -141,12 +147,8 @@ export interface RetentionCalls {
   deleteOlder(table: AgedTable, beforeMs: number, afterSeq: number): RetentionPiece;
   /** Deletes the oldest rows of all aged tables while the database is larger than `bytesMax`. */
   deleteOldest(bytesMax: number, afterSeq: number): EvictionPiece;
-  /**
-   * Session rows last touched before `beforeMs` of which no step is left.
-   *
-   * @returns where the next piece begins; null: none is left
-   */
-  deleteEmptySessions(beforeMs: number, after: SessionAge): SessionAge | null;
+  /** Session rows last touched before `beforeMs` of which no step is left. */
+  deleteEmptySessions(beforeMs: number, after: SessionAge): SessionPiece;
   /** Alert groups last touched before `beforeMs`. */
   deleteAlertGroups(beforeMs: number, afterSeq: number): RetentionPiece;
   /** Takes what leads to deleted steps out of the index, once there is enough of it; true while there is more. */

@@ -2,6 +2,7 @@
  * One retention run: pieces of deletion, each a write among others, until the bounds hold. What retention.ts does
  * to the tables, seen from the client.
  */
+import { type SessionKey, sessionKey } from '#contracts';
 import {
   AGED_TABLES,
   type AgedTable,
@@ -9,8 +10,12 @@ import {
   type EvictionPiece,
   type RetentionPiece,
   type SessionAge,
+  type SessionPiece,
 } from './protocol.js';
 import type { WritePump } from './write-pump.js';
+
+/** Rows of sessions that are gone, a piece of them. Must not throw. */
+export type OnSessionsDeleted = (keys: readonly SessionKey[]) => void;
 
 export interface RetentionBounds {
   /** Older goes; null = no bound. */
@@ -29,15 +34,16 @@ const LONGEST_UNSEEN: SessionAge = [0, 0];
 export async function enforceRetention(
   pump: WritePump,
   { beforeMs, bytesMax }: RetentionBounds,
+  onSessionsDeleted: OnSessionsDeleted = () => {},
 ): Promise<{ deleted_count: number; is_over_bytes: boolean }> {
   let deleted = 0;
   let isOverBytes = false;
   if (beforeMs !== null) {
     for (const table of AGED_TABLES) deleted += await deleteOlder(pump, table, beforeMs);
-    await deleteLeftBehind(pump, beforeMs);
+    await deleteLeftBehind(pump, beforeMs, onSessionsDeleted);
   }
   if (bytesMax !== null) {
-    const evicted = await deleteOldest(pump, bytesMax);
+    const evicted = await deleteOldest(pump, bytesMax, onSessionsDeleted);
     deleted += evicted.deleted_count;
     // Once more: what was left behind may have been enough.
     isOverBytes =
@@ -50,6 +56,7 @@ export async function enforceRetention(
 async function deleteOldest(
   pump: WritePump,
   bytesMax: number,
+  onSessionsDeleted: OnSessionsDeleted,
 ): Promise<Pick<EvictionPiece, 'deleted_count' | 'is_over_bytes'>> {
   let deleted = 0;
   let isOverBytes = false;
@@ -62,23 +69,34 @@ async function deleteOldest(
     goneBeforeMs = piece.goneBeforeMs ?? goneBeforeMs;
     afterSeq = piece.nextSeq;
     if (goneBeforeMs === null || deleted < roundEndsAt) continue;
-    await deleteEmptySessions(pump, goneBeforeMs);
+    await deleteEmptySessions(pump, goneBeforeMs, onSessionsDeleted);
     roundEndsAt = deleted + ROWS_OF_ROUND;
   }
-  if (goneBeforeMs !== null) await deleteLeftBehind(pump, goneBeforeMs);
+  if (goneBeforeMs !== null) await deleteLeftBehind(pump, goneBeforeMs, onSessionsDeleted);
   return { deleted_count: deleted, is_over_bytes: isOverBytes };
 }
 
-async function deleteLeftBehind(pump: WritePump, beforeMs: number): Promise<void> {
-  await deleteEmptySessions(pump, beforeMs);
+async function deleteLeftBehind(
+  pump: WritePump,
+  beforeMs: number,
+  onSessionsDeleted: OnSessionsDeleted,
+): Promise<void> {
+  await deleteEmptySessions(pump, beforeMs, onSessionsDeleted);
   await everyPiece((afterSeq) => pump.call('deleteAlertGroups', [beforeMs, afterSeq]));
 }
 
 /** First the entries of deleted steps: those that a session has left are looked at in one piece, for a second where a million are. */
-async function deleteEmptySessions(pump: WritePump, beforeMs: number): Promise<void> {
+async function deleteEmptySessions(
+  pump: WritePump,
+  beforeMs: number,
+  onSessionsDeleted: OnSessionsDeleted,
+): Promise<void> {
   while (await pump.call('sweepStepKeys', []));
-  for (let after: SessionAge | null = LONGEST_UNSEEN; after !== null; )
-    after = await pump.call('deleteEmptySessions', [beforeMs, after]);
+  for (let after: SessionAge | null = LONGEST_UNSEEN; after !== null; ) {
+    const { deleted, next }: SessionPiece = await pump.call('deleteEmptySessions', [beforeMs, after]);
+    onSessionsDeleted(deleted.map((names) => sessionKey(...names)));
+    after = next;
+  }
 }
 
 /** Everything of one table that is older, piece by piece. @returns how many rows went */

@@ -127,7 +127,7 @@ describe('enforceRetention', () => {
     });
     const looksAfterPieces: number[] = [];
     for (let after: SessionAge | null = [0, 0]; after !== null; ) {
-      after = retention.deleteEmptySessions(2_500, after);
+      after = retention.deleteEmptySessions(2_500, after).next;
       looksAfterPieces.push(looks);
     }
     expect(looksAfterPieces).toEqual([500, 1_000, 1_500, 2_000, 2_500, 2_500]);

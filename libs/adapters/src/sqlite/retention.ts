@@ -13,6 +13,7 @@ import {
   type RetentionCalls,
   type RetentionPiece,
   type SessionAge,
+  type SessionPiece,
 } from './protocol.js';
 import type { CallTable } from './proxy/call-table.js';
 import { NO_PART } from './step-key.js';
@@ -69,7 +70,8 @@ export const DELETE_EMPTY_SESSIONS = `DELETE FROM sessions WHERE rowid IN (
                     WHERE t.tenant_id = s.tenant_id AND t.session_id = s.session_id)
     AND NOT has_young_step(session_key(s.tenant_id, s.session_id))
     AND NOT EXISTS (SELECT 1 FROM controls c WHERE c.tenant_id = s.tenant_id
-                    AND c.session_id = s.session_id AND c.state NOT IN ('active', 'terminated')))`;
+                    AND c.session_id = s.session_id AND c.state NOT IN ('active', 'terminated')))
+  RETURNING tenant_id, session_id`;
 
 const LAST_OF_GROUPS = `SELECT max(rowid) FROM (
   SELECT rowid FROM alert_groups WHERE rowid > ? ORDER BY rowid LIMIT ?)`;
@@ -159,7 +161,7 @@ export class Retention implements RetentionCalls {
   }
 
   /** Sessions that an operator holds stay, so that someone can still let them go. */
-  deleteEmptySessions(beforeMs: number, after: SessionAge): SessionAge | null {
+  deleteEmptySessions(beforeMs: number, after: SessionAge): SessionPiece {
     const offset = Math.max(SESSION_PIECE_COUNT, this.#pieceCount()) - 1;
     const next = this.#database
       .prepare(LAST_OF_SESSIONS)
@@ -167,9 +169,12 @@ export class Retention implements RetentionCalls {
       .get(...after, beforeMs, offset) as SessionAge | undefined;
     const last = next ?? [beforeMs, 0];
     this.#youngSessionKeys = this.#steps.youngSessionKeys();
-    this.#database.prepare(DELETE_EMPTY_SESSIONS).run(...after, ...last);
+    const deleted = this.#database
+      .prepare(DELETE_EMPTY_SESSIONS)
+      .raw()
+      .all(...after, ...last) as SessionPiece['deleted'];
     this.#youngSessionKeys = new Set();
-    return next ?? null;
+    return { deleted, next: next ?? null };
   }
 
   /** They have no index by age: all are looked through once a run. */

@@ -25,6 +25,7 @@ import {
   type Page,
   type PageQuery,
   type SessionFilter,
+  type SessionKey,
   type SessionView,
   STEPS_READ_CHARS_MAX,
   type StepCommit,
@@ -302,10 +303,10 @@ export class SqliteStore implements DecisionStore {
     return this.database.pump.call('reserveSequences', [count, firstAtLeast]);
   }
 
-  async enforceRetention(bounds: {
-    beforeMs: number | null;
-    bytesMax: number | null;
-  }): Promise<{ deleted_count: number; is_over_bytes: boolean }> {
-    return enforceRetention(this.database.pump, bounds);
+  async enforceRetention(
+    bounds: { beforeMs: number | null; bytesMax: number | null },
+    onSessionsDeleted?: (keys: readonly SessionKey[]) => void,
+  ): Promise<{ deleted_count: number; is_over_bytes: boolean }> {
+    return enforceRetention(this.database.pump, bounds, onSessionsDeleted);
   }
 }

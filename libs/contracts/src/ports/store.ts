@@ -14,6 +14,7 @@ import type {
   ViolationEvent,
 } from '../decision-log.js';
 import type { AuditEntry, ControlState, Directive } from '../hitl.js';
+import type { SessionKey } from '../identity.js';
 import type { EntropyToolKey } from '../runtime-config.js';
 import type { SessionView } from '../session.js';
 
@@ -280,9 +281,11 @@ export interface DecisionStore {
   /**
    * Deletes steps, alerts, violations, LLM calls and finished alert deliveries beyond the bounds; returns how many rows went, and
    * whether all of them did and the database still is larger than `bytesMax`.
+   *
+   * @param onSessionsDeleted told of the rows of emptied sessions that went, a bounded piece at a time. Must not throw
    */
-  enforceRetention(bounds: {
-    beforeMs: number | null;
-    bytesMax: number | null;
-  }): Promise<{ deleted_count: number; is_over_bytes: boolean }>;
+  enforceRetention(
+    bounds: { beforeMs: number | null; bytesMax: number | null },
+    onSessionsDeleted?: (keys: readonly SessionKey[]) => void,
+  ): Promise<{ deleted_count: number; is_over_bytes: boolean }>;
 }
