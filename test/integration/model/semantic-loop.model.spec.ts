@@ -209,6 +209,7 @@ class Real {
         },
       },
       ids: this.#ids,
+      timer: clock,
       events,
     });
     this.#step = semanticLoopStep({

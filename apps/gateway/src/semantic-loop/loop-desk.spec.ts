@@ -1,10 +1,18 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type LoopSimilarity, type SemanticLoopEvent, sessionKey, sessionTopic, TOPICS } from '#contracts';
+import {
+  type LoopSimilarity,
+  ObservatoryError,
+  type SemanticLoopEvent,
+  sessionKey,
+  sessionTopic,
+  TOPICS,
+} from '#contracts';
 import type { AlertEvent } from '#domain/alerts';
 import { LADDER_IDLE_MS, LoopLadder } from '#domain/semantic-loop';
 import { deferred } from '#kernel';
-import { buildLoopAnswer, countingIds, FakeClock } from '#testing';
-import { LoopDesk } from './loop-desk.js';
+import { buildLoopAnswer, countingIds, FakeTime } from '#testing';
+import { WRITE_AGAIN_MS } from '../unsaved-writes.js';
+import { LoopDesk, UNSAVED_LOOPS_MAX } from './loop-desk.js';
 
 const ANSWER = buildLoopAnswer({
   max_similarity: 0.9731 as LoopSimilarity,
@@ -34,9 +42,11 @@ describe('LoopDesk', () => {
   /** Of sessions, newest first: what the store has of them. */
   let stored: () => Promise<Pick<SemanticLoopEvent, 'at_ms' | 'occurrence'>[]>;
   let pause: () => Promise<void>;
+  let time: FakeTime;
   let desk: LoopDesk;
 
   beforeEach(() => {
+    time = new FakeTime();
     kept = [];
     published = [];
     alerts = [];
@@ -47,7 +57,7 @@ describe('LoopDesk', () => {
     stored = async () => [];
     pause = async () => {};
     desk = new LoopDesk({
-      ladder: new LoopLadder({ clock: new FakeClock() }),
+      ladder: new LoopLadder({ clock: time }),
       store: {
         appendSemanticLoop: (_tenantId, event) => append(event),
         semanticLoops: async (query) => {
@@ -66,6 +76,7 @@ describe('LoopDesk', () => {
       },
       sessions: { introduceLoop: async (key) => void introduced.push(key) },
       ids: countingIds(),
+      timer: time,
       events: { found: () => {}, failedOpen: (reason) => failures.push(reason) },
     });
   });
@@ -163,6 +174,56 @@ describe('LoopDesk', () => {
     await desk.settled();
     expect(failures).toEqual(['storage']);
     expect(published[0]).toEqual({ topic: TOPICS.semanticLoops, payload: event });
+  });
+
+  const refuse = (code: 'store_busy' | 'store_full') => () => Promise.reject(new ObservatoryError(code));
+
+  it.each(['store_busy', 'store_full'] as const)(
+    'keeps a loop that the store refused with %s once it has room, and shows it as kept',
+    async (code) => {
+      append = refuse(code);
+      const event = desk.note(call(), 'alert', ANSWER);
+      await desk.settled();
+      expect(failures).toEqual(['storage']);
+      append = async (again) => kept.push(again);
+      await time.pass(WRITE_AGAIN_MS);
+      expect(kept).toEqual([event]);
+      expect(published.slice(2)).toEqual([
+        { topic: TOPICS.semanticLoops, payload: { ...event, seq: 1 } },
+        { topic: sessionTopic('s1'), payload: { kind: 'semantic_loop', event: { ...event, seq: 1 } } },
+      ]);
+      await time.pass(10 * WRITE_AGAIN_MS);
+      expect(kept).toHaveLength(1);
+    },
+  );
+
+  it('tries at the end of the process once more what the store refused', async () => {
+    append = refuse('store_full');
+    desk.note(call(), 'alert', ANSWER);
+    await desk.settled();
+    append = async (event) => kept.push(event);
+    await desk.stop();
+    expect(kept).toHaveLength(1);
+  });
+
+  it('has room for what is refused, half of it for one tenant, and again once it is kept', async () => {
+    append = refuse('store_full');
+    const noteMany = async (tenantId: string) => {
+      for (let at = 0; at < UNSAVED_LOOPS_MAX; at += 1) {
+        desk.note(call({ tenantId, sessionKey: sessionKey(tenantId, 's1') }), 'hint', ANSWER);
+        await desk.settled();
+      }
+    };
+    await noteMany('noisy');
+    await noteMany('quiet');
+    append = async (event) => kept.push(event);
+    await time.pass(WRITE_AGAIN_MS);
+    expect(kept).toHaveLength(UNSAVED_LOOPS_MAX);
+    append = refuse('store_full');
+    await noteMany('noisy');
+    append = async (event) => kept.push(event);
+    await time.pass(WRITE_AGAIN_MS);
+    expect(kept).toHaveLength(1.5 * UNSAVED_LOOPS_MAX);
   });
 
   it('fails open when the session cannot be paused', async () => {

@@ -15,15 +15,20 @@ import {
 } from '#contracts';
 import { redactedStart } from '#domain/kill-switch';
 import { LADDER_IDLE_MS, type LoopLadder } from '#domain/semantic-loop';
-import { type IdSource, inTime } from '#kernel';
+import { type IdSource, inTime, type Timer } from '#kernel';
 import type { AlertMonitor } from '../alerts/alert-monitor.js';
 import type { SessionRegistry } from '../decision-log/session-registry.js';
+import { FairShare } from '../fair-share.js';
+import { hasNoRoomYet } from '../has-no-room-yet.js';
 import type { ControlDesk } from '../hitl/control-desk.js';
+import { UnsavedWrites } from '../unsaved-writes.js';
 import type { LoopBoard } from './loop-board.js';
 import type { SemanticLoopEvents } from './semantic-loop-events.js';
 
 /** Events on their way to the store; further ones are shown, and not kept. */
 const WRITING_COUNT_MAX = 1_000;
+/** Events that wait for the store to have room again, half of them per tenant; further ones are shown, and not kept. */
+export const UNSAVED_LOOPS_MAX = 1_000;
 /** A call waits no longer for what went before; a store at work answers in a few milliseconds. */
 const RECALL_WAIT_MS = 100;
 
@@ -48,15 +53,21 @@ export interface LoopDeskParts {
   desk: Pick<ControlDesk, 'pauseBySystem'>;
   sessions: Pick<SessionRegistry, 'introduceLoop'>;
   ids: IdSource;
+  timer: Timer;
   events: Pick<SemanticLoopEvents, 'found' | 'failedOpen'>;
 }
 
 export class LoopDesk {
   readonly #parts: LoopDeskParts;
   readonly #working = new Set<Promise<void>>();
+  /** By event. */
+  readonly #unsaved: UnsavedWrites<string>;
+  /** The refusal of one without a place is told, too. */
+  readonly #places = new FairShare({ max: UNSAVED_LOOPS_MAX, onFull: () => {} });
 
   constructor(parts: LoopDeskParts) {
     this.#parts = parts;
+    this.#unsaved = new UnsavedWrites(parts.timer);
   }
 
   /** Before its first loop in this process: a session goes on up the ladder where it was before a restart. Never rejects. */
@@ -110,7 +121,7 @@ export class LoopDesk {
     if (this.#working.size < WRITING_COUNT_MAX) this.#behind(this.#keep(call.tenantId, event));
     else {
       events.failedOpen('storage');
-      this.#publish(call.tenantId, event);
+      this.#show(call.tenantId, event);
     }
     return event;
   }
@@ -118,6 +129,12 @@ export class LoopDesk {
   /** Resolves when what is under way now has ended, whatever is found meanwhile. Never rejects. */
   async settled(): Promise<void> {
     await Promise.all(this.#working);
+  }
+
+  /** After the last call: what the store refused is tried again. Never rejects. */
+  async stop(): Promise<void> {
+    await this.settled();
+    await this.#unsaved.stop();
   }
 
   #raiseAlert(tenant_id: string, event: SemanticLoopEvent): void {
@@ -143,18 +160,28 @@ export class LoopDesk {
 
   async #keep(tenantId: string, event: SemanticLoopEvent): Promise<void> {
     const { store, events } = this.#parts;
+    const write = async () => ({ ...event, seq: await store.appendSemanticLoop(tenantId, event) });
     try {
-      const seq = await store.appendSemanticLoop(tenantId, event);
-      this.#publish(tenantId, { ...event, seq });
+      this.#show(tenantId, await write());
     } catch (error) {
       events.failedOpen('storage', error);
-      this.#publish(tenantId, event);
+      this.#show(tenantId, event);
+      if (!hasNoRoomYet(error) || !this.#places.take(tenantId, 1)) return;
+      this.#unsaved.add(event.event_id, async () => {
+        const stored = await write();
+        if (this.#unsaved.delete(event.event_id)) this.#places.giveBack(tenantId, 1);
+        this.#publish(tenantId, stored);
+      });
     }
   }
 
+  #show(tenantId: string, event: SemanticLoopEvent): void {
+    this.#parts.board.raise(tenantId, event);
+    this.#publish(tenantId, event);
+  }
+
   #publish(tenantId: string, event: SemanticLoopEvent): void {
-    const { live, board } = this.#parts;
-    board.raise(tenantId, event);
+    const { live } = this.#parts;
     live.publish(tenantId, TOPICS.semanticLoops, event);
     live.publish(tenantId, sessionTopic(event.session_id), { kind: 'semantic_loop', event });
   }

@@ -15,7 +15,7 @@ import {
   TOPICS,
 } from '#contracts';
 import { LoopLadder } from '#domain/semantic-loop';
-import { type Clock, type IdSource, steadyClock } from '#kernel';
+import { type Clock, type IdSource, steadyClock, systemTimer } from '#kernel';
 import type { AlertMonitor } from '../alerts/alert-monitor.js';
 import type { GatewayConfig } from '../config/config.js';
 import type { SessionRegistry } from '../decision-log/session-registry.js';
@@ -102,6 +102,7 @@ export class SemanticLoopArea {
       desk,
       sessions,
       ids,
+      timer: systemTimer,
       events,
     });
     this.stepParts = {
@@ -149,7 +150,7 @@ export class SemanticLoopArea {
 
   /** After the last call: what was found is kept. Never rejects. */
   async stop(): Promise<void> {
-    await this.settled();
+    await this.#desk.stop();
     this.#isStopping = true;
     await this.embedding.close();
     await this.#process?.stop();

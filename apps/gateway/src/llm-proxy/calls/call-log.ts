@@ -12,8 +12,8 @@ import {
 } from '#contracts';
 import { systemTimer } from '#kernel';
 import { FairShare } from '../../fair-share.js';
+import { hasNoRoomYet } from '../../has-no-room-yet.js';
 import { lastAttempts } from '../../last-attempts.js';
-import { hasNoRoomYet } from '../has-no-room-yet.js';
 
 const FLUSH_INTERVAL_MS = 100;
 /** After a refusal. */

@@ -7,8 +7,8 @@ import type { Timer } from '#kernel';
 import type { SchemaInterceptor } from '../../decision-log/schema-interceptor.js';
 import type { SessionRegistry, SteplessUse } from '../../decision-log/session-registry.js';
 import { FairShare } from '../../fair-share.js';
+import { hasNoRoomYet } from '../../has-no-room-yet.js';
 import { lastAttempts } from '../../last-attempts.js';
-import { hasNoRoomYet } from '../has-no-room-yet.js';
 
 /** Steps on their way, and uses behind them, half of them of one tenant; of more, steps are refused, and a use waits for none. */
 export const WAITING_COUNT_MAX = 5_000;
