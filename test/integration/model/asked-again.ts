@@ -417,10 +417,11 @@ export class Model extends ModelTime {
       is_hinted: isHinted,
     };
     Object.assign(call, { finding: action, isHinted });
+    if (action === 'paused' && this.isPauseBroken) event.action = 'alerted';
     if (!isHinted) bump(this.failures, 'modification');
     const { agent_id, session_id, at_ms, similarity, threshold } = event;
     if (step > 1) {
-      const paused = action === 'paused';
+      const paused = event.action === 'paused';
       const told = { agent_id, session_id, at_ms, similarity, threshold, occurrence, paused };
       this.alerts.push({ kind: 'semantic_loop', tenant_id: asker.tenant, ...told });
       this.introduced.push(key);

@@ -200,6 +200,7 @@ class Real {
           this.pauses.push([key, reason]);
           if (this.isPauseBroken) throw new Error('busy');
           this.show(key, { state: 'paused' });
+          return true;
         },
       },
       sessions: {

@@ -15,8 +15,8 @@ export interface ControlDesk {
   isHolding(key: SessionKey): boolean;
   /** One more message of this session was stored as held: counted and shown. */
   noteHeld(key: SessionKey): void;
-  /** Pauses as operator `system`; resolves when durable. */
-  pauseBySystem(key: SessionKey, reason: string): Promise<void>;
+  /** Pauses as operator `system`, unless somebody has; resolves when durable. False: the session is over. */
+  pauseBySystem(key: SessionKey, reason: string): Promise<boolean>;
   /**
    * `hitl_required`: pauses the session as `system` does, unless somebody has, and keeps which of its agents asked.
    * Resolves when durable.

@@ -218,12 +218,12 @@ describe('pauseBySystem', () => {
   it('writes nothing more while the session is paused, and leaves a terminated one alone', async () => {
     const h = await DeskHarness.start();
     const key = await h.session();
-    await h.desk.pauseBySystem(key, 'hitl_required');
+    expect(await h.desk.pauseBySystem(key, 'hitl_required')).toBe(true);
     const { writeCount } = h.store;
-    await h.desk.pauseBySystem(key, 'hitl_required');
+    expect(await h.desk.pauseBySystem(key, 'hitl_required')).toBe(true);
     expect(h.store.writeCount).toBe(writeCount);
     await h.desk.execute(operator(), 's-1', 'terminate', { reason: 'enough' });
-    await h.desk.pauseBySystem(key, 'hitl_required');
+    expect(await h.desk.pauseBySystem(key, 'hitl_required')).toBe(false);
     expect(h.desk.isHolding(key)).toBe(false);
   });
 

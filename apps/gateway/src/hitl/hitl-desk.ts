@@ -211,10 +211,11 @@ export class HitlDesk implements ControlDesk {
       .finally(beginTurn);
   }
 
-  async pauseBySystem(key: SessionKey, reason: string): Promise<void> {
-    if (this.#pausedAtRest(key) !== undefined) return;
-    await this.#turns.alone(key, async (entry) => {
+  async pauseBySystem(key: SessionKey, reason: string): Promise<boolean> {
+    if (this.#pausedAtRest(key) !== undefined) return true;
+    return this.#turns.alone(key, async (entry) => {
       if (!isPaused(entry)) await this.#pauseAsSystem(entry, reason);
+      return isPaused(entry);
     });
   }
 

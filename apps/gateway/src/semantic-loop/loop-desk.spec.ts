@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
   type LoopSimilarity,
   ObservatoryError,
@@ -12,7 +12,7 @@ import { LADDER_IDLE_MS, LoopLadder } from '#domain/semantic-loop';
 import { deferred } from '#kernel';
 import { buildLoopAnswer, countingIds, FakeTime } from '#testing';
 import { WRITE_AGAIN_MS } from '../unsaved-writes.js';
-import { LoopDesk, UNSAVED_LOOPS_MAX } from './loop-desk.js';
+import { LoopDesk, PAUSE_WAIT_MS, UNSAVED_LOOPS_MAX } from './loop-desk.js';
 
 const ANSWER = buildLoopAnswer({
   max_similarity: 0.9731 as LoopSimilarity,
@@ -41,7 +41,8 @@ describe('LoopDesk', () => {
   let append: (event: SemanticLoopEvent) => Promise<number>;
   /** Of sessions, newest first: what the store has of them. */
   let stored: () => Promise<Pick<SemanticLoopEvent, 'at_ms' | 'occurrence'>[]>;
-  let pause: () => Promise<void>;
+  let pause: () => Promise<boolean>;
+  let found: SemanticLoopEvent[];
   let time: FakeTime;
   let desk: LoopDesk;
 
@@ -55,7 +56,8 @@ describe('LoopDesk', () => {
     failures = [];
     append = async (event) => kept.push(event);
     stored = async () => [];
-    pause = async () => {};
+    pause = async () => true;
+    found = [];
     desk = new LoopDesk({
       ladder: new LoopLadder({ clock: time }),
       store: {
@@ -77,7 +79,10 @@ describe('LoopDesk', () => {
       sessions: { introduceLoop: async (key) => void introduced.push(key) },
       ids: countingIds(),
       timer: time,
-      events: { found: () => {}, failedOpen: (reason) => failures.push(reason) },
+      events: {
+        found: (_tenantId, event) => found.push(event),
+        failedOpen: (reason) => failures.push(reason),
+      },
     });
   });
 
@@ -226,11 +231,23 @@ describe('LoopDesk', () => {
     expect(kept).toHaveLength(1.5 * UNSAVED_LOOPS_MAX);
   });
 
-  it('fails open when the session cannot be paused', async () => {
-    pause = () => Promise.reject(new Error('busy'));
+  it.each<[string, () => Promise<boolean>, string[]]>([
+    ['cannot be paused', () => Promise.reject(new Error('busy')), ['pause']],
+    ['is over', async () => false, []],
+    ['has not been paused in time', () => new Promise(() => {}), ['pause']],
+  ])('tells of a session that %s as alerted, not as paused', async (_, pauses, failed) => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    pause = pauses;
     for (let at = 0; at < 3; at += 1) desk.note(call(), 'pause', ANSWER);
+    await vi.advanceTimersByTimeAsync(PAUSE_WAIT_MS + 1);
     await desk.settled();
-    expect(failures).toEqual(['pause']);
+    expect(failures).toEqual(failed);
+    const told = { action: 'alerted', occurrence: 3 };
+    expect(kept[2]).toMatchObject(told);
+    expect(found[2]).toMatchObject(told);
+    expect(published[4]?.payload).toMatchObject(told);
+    expect(alerts[1]).toMatchObject({ occurrence: 3, paused: false });
   });
 
   it('settles though the next loop is found while one is kept', async () => {

@@ -31,6 +31,8 @@ const WRITING_COUNT_MAX = 1_000;
 export const UNSAVED_LOOPS_MAX = 1_000;
 /** A call waits no longer for what went before; a store at work answers in a few milliseconds. */
 const RECALL_WAIT_MS = 100;
+/** Whoever is told of a loop waits no longer to hear whether its session was paused. */
+export const PAUSE_WAIT_MS = 5_000;
 
 export interface LoopingCall {
   callId: string;
@@ -81,7 +83,7 @@ export class LoopDesk {
     if (ladder.occurrences(sessionKey) > 0) return;
     try {
       const reading = store.semanticLoops({ tenant_id, session_id, limit: 1 });
-      const [last] = (await inTime(reading, RECALL_WAIT_MS, tooLate)).items;
+      const [last] = (await inTime(reading, RECALL_WAIT_MS, () => tooLate(RECALL_WAIT_MS))).items;
       if (last !== undefined && atMs - last.at_ms <= LADDER_IDLE_MS)
         ladder.restore(sessionKey, last.occurrence);
     } catch (error) {
@@ -89,9 +91,13 @@ export class LoopDesk {
     }
   }
 
-  /** Counts the loop and sets going what the policy says. Never throws. */
+  /**
+   * Counts the loop and sets going what the policy says. Never throws.
+   *
+   * @returns the loop with what is to be done about it: where the session then cannot be paused, it is told as alerted
+   */
   note(call: LoopingCall, policy: Exclude<SemanticLoopPolicy, 'off'>, answer: LoopAnswer): SemanticLoopEvent {
-    const { ladder, ids, events } = this.#parts;
+    const { ladder, ids } = this.#parts;
     const decided = ladder.decide(policy, call.sessionKey);
     const action = decided === 'hinted' && !call.isHinted ? 'noted' : decided;
     const event: SemanticLoopEvent = {
@@ -112,17 +118,8 @@ export class LoopDesk {
       action,
       is_hinted: call.isHinted,
     };
-    events.found(call.tenantId, event);
-    if (action === 'alerted' || action === 'paused') {
-      this.#raiseAlert(call.tenantId, event);
-      this.#behind(this.#parts.sessions.introduceLoop(call.sessionKey, event));
-    }
-    if (action === 'paused') this.#behind(this.#pause(call.sessionKey, event));
-    if (this.#working.size < WRITING_COUNT_MAX) this.#behind(this.#keep(call.tenantId, event));
-    else {
-      events.failedOpen('storage');
-      this.#show(call.tenantId, event);
-    }
+    if (isAlert(event)) this.#behind(this.#parts.sessions.introduceLoop(call.sessionKey, event));
+    this.#behind(action === 'paused' ? this.#pauseAndTell(call, event) : this.#tell(call.tenantId, event));
     return event;
   }
 
@@ -152,10 +149,30 @@ export class LoopDesk {
     });
   }
 
-  async #pause(key: SessionKey, { occurrence, similarity }: SemanticLoopEvent): Promise<void> {
+  async #pauseAndTell({ tenantId, sessionKey }: LoopingCall, event: SemanticLoopEvent): Promise<void> {
+    const isPaused = await this.#pause(sessionKey, event);
+    await this.#tell(tenantId, isPaused ? event : { ...event, action: 'alerted' });
+  }
+
+  /** @returns false: it is over, or could not be paused */
+  async #pause(key: SessionKey, { occurrence, similarity }: SemanticLoopEvent): Promise<boolean> {
     const reason = `semantic loop ${occurrence} of this session: similarity ${similarity.toFixed(3)}`;
     const { desk, events } = this.#parts;
-    await desk.pauseBySystem(key, reason).catch((error: unknown) => events.failedOpen('pause', error));
+    try {
+      return await inTime(desk.pauseBySystem(key, reason), PAUSE_WAIT_MS, () => tooLate(PAUSE_WAIT_MS));
+    } catch (error) {
+      events.failedOpen('pause', error);
+      return false;
+    }
+  }
+
+  async #tell(tenantId: string, event: SemanticLoopEvent): Promise<void> {
+    const { events } = this.#parts;
+    events.found(tenantId, event);
+    if (isAlert(event)) this.#raiseAlert(tenantId, event);
+    if (this.#working.size < WRITING_COUNT_MAX) return this.#keep(tenantId, event);
+    events.failedOpen('storage');
+    this.#show(tenantId, event);
   }
 
   async #keep(tenantId: string, event: SemanticLoopEvent): Promise<void> {
@@ -192,7 +209,9 @@ export class LoopDesk {
   }
 }
 
-const tooLate = (): Error => new Error(`the store did not answer within ${RECALL_WAIT_MS} ms`);
+const isAlert = ({ action }: SemanticLoopEvent): boolean => action === 'alerted' || action === 'paused';
+
+const tooLate = (waitMs: number): Error => new Error(`the store did not answer within ${waitMs} ms`);
 
 /** A copy, so that no excerpt keeps a long prompt alive. */
 const redactedExcerpt = (text: string): string =>
