@@ -9,6 +9,7 @@ export * from './field-errors';
 export { gatewayNowMs } from './gateway-clock';
 export * from './me';
 export * from './query-client';
+export { readOlder } from './read-older';
 export { showAnswer } from './show-answer';
 export * from './system';
 export { withoutSent } from './without-sent';

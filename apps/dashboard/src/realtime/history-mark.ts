@@ -64,11 +64,3 @@ export function useWholeHistory(mark: HistoryMark, reach: LiveReach, history: Hi
   // After each render: there is one for each change of the topic, one a frame at most.
   useEffect(() => readAnewIfTorn(mark, reach, history));
 }
-
-interface OlderPages {
-  fetchNextPage: (options: { cancelRefetch: boolean }) => Promise<unknown>;
-}
-
-/** Does nothing while the history is read: broken off for an older page, a reading anew would leave the gap that it was to close. */
-export const readOlder = ({ fetchNextPage }: OlderPages): Promise<unknown> =>
-  fetchNextPage({ cancelRefetch: false });

@@ -7,7 +7,8 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Page } from '#contracts';
 import { checkRaces, letAllCome, RACES_MS, turn } from '#testing';
-import { HistoryMark, readAnewIfTorn, readOlder, spanOf } from './history-mark';
+import { readOlder } from '../api/read-older';
+import { HistoryMark, readAnewIfTorn, spanOf } from './history-mark';
 import { liveOverHistory } from './live-over-history';
 
 const PAGE_ROWS = 2;

@@ -2,7 +2,8 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import type { Page } from '#contracts';
-import { HistoryMark, readOlder, spanOf, useWholeHistory } from './history-mark';
+import { readOlder } from '../api';
+import { HistoryMark, spanOf, useWholeHistory } from './history-mark';
 import { type ListShape, liveOverHistory } from './live-over-history';
 import type { TopicState } from './topic-state';
 

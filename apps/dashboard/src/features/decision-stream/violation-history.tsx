@@ -3,7 +3,7 @@ import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { ArrowUp, ShieldCheck } from 'lucide-react';
 import { useMemo } from 'react';
 import type { Page, StoredViolation } from '#contracts';
-import { api } from '../../api';
+import { api, readOlder } from '../../api';
 import { useTopic } from '../../realtime';
 import { Button, Callout, EmptyState, formatCount, ListFoot, plural, Skeleton } from '../../ui';
 import { newViolationCount } from './new-violations';
@@ -14,7 +14,7 @@ const PAGE_ROWS = 50;
 
 export function ViolationHistory() {
   const queryClient = useQueryClient();
-  const { data, error, isPending, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({
+  const list = useInfiniteQuery({
     queryKey: QUERY_KEY,
     queryFn: ({ pageParam }) =>
       api.get<Page<StoredViolation>>('/v1/violations', { limit: PAGE_ROWS, cursor: pageParam }),
@@ -22,6 +22,7 @@ export function ViolationHistory() {
     getNextPageParam: (page) => page.next_cursor,
     staleTime: 0,
   });
+  const { data, error, isPending, hasNextPage, isFetchingNextPage } = list;
   const rows = useMemo(() => data?.pages.flatMap(({ items }) => items) ?? [], [data]);
   const { data: live } = useTopic('gateway:violations');
   const newCount = live ? newViolationCount(live, rows[0]) : 0;
@@ -78,7 +79,7 @@ export function ViolationHistory() {
             text={`${plural(rows.length, 'violation')} shown`}
             hasMore={hasNextPage}
             isLoading={isFetchingNextPage}
-            onLoad={fetchNextPage}
+            onLoad={() => readOlder(list)}
           />
         </>
       )}

@@ -8,7 +8,7 @@ import {
 } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import type { CacheEntryView, CacheStats, Page, SemanticMatch } from '#contracts';
-import { api } from '../../api';
+import { api, readOlder } from '../../api';
 
 const REFRESH_MS = 5_000;
 const PAGE_ROWS = 25;
@@ -52,7 +52,7 @@ function usePages<T>(key: readonly string[], path: string): Pages<T> {
     failure: query.error?.message ?? null,
     hasMore: query.hasNextPage,
     isLoadingMore: query.isFetchingNextPage,
-    loadMore: () => void query.fetchNextPage(),
+    loadMore: () => void readOlder(query),
   };
 }
 

@@ -2,7 +2,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useEffect, useMemo } from 'react';
 import type { Page, StepView } from '#contracts';
-import { api } from '../../api';
+import { api, readOlder } from '../../api';
 import { leavesGap } from './timeline-entries';
 
 const PAGE_ROWS = 200;
@@ -33,6 +33,6 @@ export function useEarlierSteps(sessionId: string, live: readonly StepView[]) {
     failure: query.error?.message ?? null,
     /** Something older may exist. */
     hasMore: query.data === undefined || query.hasNextPage,
-    loadMore: () => void (query.data === undefined ? query.refetch() : query.fetchNextPage()),
+    loadMore: () => void (query.data === undefined ? query.refetch() : readOlder(query)),
   };
 }

@@ -3,7 +3,7 @@ import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
 import { Download, ShieldAlert, ShieldCheck } from 'lucide-react';
 import { Fragment, useState } from 'react';
 import type { AuditEntry, AuditVerification, Page } from '#contracts';
-import { api } from '../../api';
+import { api, readOlder } from '../../api';
 import {
   Badge,
   Button,
@@ -24,7 +24,7 @@ import { AuditConcerning } from './audit-concerning';
 const PAGE_ROWS = 50;
 
 export function AuditSection() {
-  const { data, error, isPending, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({
+  const list = useInfiniteQuery({
     queryKey: ['audit'],
     queryFn: ({ pageParam }) =>
       api.get<Page<AuditEntry>>('/v1/audit', { limit: PAGE_ROWS, cursor: pageParam }),
@@ -32,6 +32,7 @@ export function AuditSection() {
     getNextPageParam: (page) => page.next_cursor,
     staleTime: 0,
   });
+  const { data, error, isPending, hasNextPage, isFetchingNextPage } = list;
   const entries = data?.pages.flatMap(({ items }) => items) ?? [];
   return (
     <div className="flex flex-col gap-4">
@@ -51,7 +52,7 @@ export function AuditSection() {
                 text={`${plural(entries.length, 'entry', 'entries')} shown`}
                 hasMore={hasNextPage}
                 isLoading={isFetchingNextPage}
-                onLoad={fetchNextPage}
+                onLoad={() => readOlder(list)}
               />
             </>
           )}
