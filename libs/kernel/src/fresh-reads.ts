@@ -7,8 +7,17 @@ interface Reading {
 export class FreshReads<Key> {
   readonly #underWay = new Map<Key, Reading>();
 
-  /** Rejects as `read` does. @param read done again as long as `changed` is told of its key meanwhile */
-  async read<Value>(key: Key, read: () => Promise<Value>): Promise<Value> {
+  /**
+   * Rejects as `read` does.
+   *
+   * @param read done again as long as `changed` is told of its key meanwhile
+   * @param onFresh given what was read while that still holds: whoever awaits the answer has it some microtasks later
+   */
+  async read<Value>(
+    key: Key,
+    read: () => Promise<Value>,
+    onFresh: (value: Value) => void = () => {},
+  ): Promise<Value> {
     const reading = this.#underWay.get(key) ?? { readerCount: 0, changeCount: 0 };
     this.#underWay.set(key, reading);
     reading.readerCount += 1;
@@ -16,7 +25,9 @@ export class FreshReads<Key> {
       for (;;) {
         const { changeCount } = reading;
         const value = await read();
-        if (reading.changeCount === changeCount) return value;
+        if (reading.changeCount !== changeCount) continue;
+        onFresh(value);
+        return value;
       }
     } finally {
       reading.readerCount -= 1;

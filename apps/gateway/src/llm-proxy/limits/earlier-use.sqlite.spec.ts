@@ -2,10 +2,10 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { SqliteProxyStore, SqliteStore } from '#adapters/sqlite';
-import { type LlmCall, sessionKey } from '#contracts';
+import { type CallRow, type LlmCall, sessionKey } from '#contracts';
 import { defaultPolicy, SESSION_IDLE_MS, SessionCaps } from '#domain/policy';
 import { HOUR_MS, MINUTE_MS } from '#kernel';
-import { buildCallRow, FakeClock } from '#testing';
+import { buildCallRow, FakeClock, turn } from '#testing';
 import { temporaryFolder } from '#testing/temporary-folder';
 import { EarlierUse } from './earlier-use.js';
 
@@ -146,6 +146,45 @@ test.each(['are flushed', 'are read'])(
     expect(caps.look(SESSION)).toMatchObject({ callCount: 2 });
   },
 );
+
+test('a call that no cap has counted is counted once, at whatever moment behind the reading it ends', async () => {
+  const counts: (number | undefined)[] = [];
+  for (let moment = 0; moment < 20; moment += 1) {
+    const caps = new SessionCaps({ clock });
+    const stored = [called(2 * MINUTE_MS)];
+    const waiting: CallRow[] = [];
+    let isBegun = false;
+    const end = () => {
+      // As the policy step does it.
+      if (caps.look(SESSION) !== null) return caps.record(SESSION, 0);
+      waiting.push(called(MINUTE_MS));
+      earlier.noteUncounted(SESSION);
+    };
+    const earlier = new EarlierUse({
+      store: {
+        calls: async ({ to_ms }) => {
+          if (to_ms === undefined) return { items: stored.map(({ call }) => call), next_cursor: null };
+          // It reads no further back.
+          if (!isBegun) afterMicrotasks(moment, end);
+          isBegun = true;
+          return { items: [], next_cursor: null };
+        },
+      },
+      log: { flush: async () => void stored.push(...waiting.splice(0)) },
+      caps,
+      clock,
+    });
+    await earlier.restore(SESSION);
+    await turn();
+    counts.push(caps.look(SESSION)?.callCount);
+  }
+  expect(counts).toEqual(counts.map(() => 2));
+});
+
+function afterMicrotasks(count: number, act: () => void): void {
+  if (count === 0) act();
+  else queueMicrotask(() => afterMicrotasks(count - 1, act));
+}
 
 test('nothing is read for a session without caps, one that is known, or once all that came before is forgotten', () => {
   const caps = new SessionCaps({ clock });

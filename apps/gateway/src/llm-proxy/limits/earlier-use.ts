@@ -56,11 +56,13 @@ export class EarlierUse {
   /** Rejects as the store does. */
   async restore(session: SessionKey): Promise<void> {
     // No more often than calls are under way: whoever calls in this session waits, too.
-    const use = await this.#reads.read(session, async () => {
+    const read = async () => {
       await this.#parts.log.flush();
       return this.#read(session);
+    };
+    await this.#reads.read(session, read, (use) => {
+      if (use !== null) this.#parts.caps.restore(session, use);
     });
-    if (use !== null) this.#parts.caps.restore(session, use);
   }
 
   /** A call that no cap has counted is over, and about to be recorded: it is not in what is being read, or not for sure. */
