@@ -177,6 +177,22 @@ describe('the queue in front of a model', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
+  it('gives what comes from the model to all who wait for that text, once the time of whom it was for is up', async () => {
+    const embedder = await open({ queueCountMax: 5 });
+    const hasty = reasonOf(embedder.embed('a', { timeoutMs: 10 }));
+    const others = ['b', 'a', 'a'].map((text) => embedder.embed(text));
+    await vi.advanceTimersByTimeAsync(10);
+    const late = reasonOf(embedder.embed('a', { timeoutMs: 10 }));
+    await vi.advanceTimersByTimeAsync(10);
+    host.answer(0);
+    host.answer(1, { fitness: 'empty', vector: null });
+    expect((await Promise.all(others)).map(({ fitness }) => fitness)).toEqual(['empty', 'fit', 'fit']);
+    expect(await Promise.all([hasty, late])).toEqual(['expired', 'expired']);
+    expect(host.texts).toEqual(['a', 'b']);
+    expect(embedder.queuedCount).toBe(0);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
   it('does not hand over a text whose time is up while the event loop was held up', async () => {
     const embedder = await open();
     embedder.embed('slow');

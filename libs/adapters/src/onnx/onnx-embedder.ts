@@ -1,6 +1,7 @@
 /**
  * The queue in front of a local model. What is refused costs nothing: a full queue refuses at once, and a text whose
- * time is up is dropped before the model sees it.
+ * time is up is dropped before the model sees it. One that is at the model when its time is up is computed all the same, for
+ * whoever waits for the same text by then.
  *
  *     embed ->  waiting (bounded)  ->  at the model (one)  -> answer
  *
@@ -229,9 +230,19 @@ export class QueuedEmbedder implements OnnxEmbedder, HostListener {
     // What was given up while its answer was on its way is known no more.
     if (job?.id !== answer.id) return;
     this.#running = null;
+    if (job.isSettled) this.#finishTwins(job, answer);
     this.#finish(job, answer);
     this.#watch();
     this.#handOver();
+  }
+
+  /** Nobody waits for this one any more: it is of use to those who came for the same text since. */
+  #finishTwins({ text }: Job, answer: TextAnswer): void {
+    for (const twin of this.#waiting.values()) {
+      if (twin.text !== text) continue;
+      this.#waiting.delete(twin.id);
+      this.#finish(twin, answer);
+    }
   }
 
   #finish(job: Job, answer: TextAnswer): void {
