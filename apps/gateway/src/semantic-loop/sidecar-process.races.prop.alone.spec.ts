@@ -15,6 +15,7 @@ const spawn = vi.hoisted(() => vi.fn<() => ChildProcess>());
 vi.mock('node:child_process', async (original) => ({ ...(await original<object>()), spawn }));
 
 const HUNG_MS = 1_000;
+const STARTING_MS = 8_000;
 const STOP_MS = 5_000;
 /** The longest pause before a start. */
 const PAUSE_MS = 30_000;
@@ -34,6 +35,7 @@ class Child extends EventEmitter {
   readonly stdin = new EventEmitter();
   readonly stdout = Object.assign(new EventEmitter(), { setEncoding: () => {} });
   readonly signals: string[] = [];
+  readonly bornMs = performance.now();
   isReady = false;
   isOver = false;
 
@@ -73,6 +75,9 @@ class Child extends EventEmitter {
   }
 }
 
+const isStuckAtStart = ({ isReady, bornMs }: Child): boolean =>
+  !isReady && performance.now() - bornMs >= STARTING_MS;
+
 class Race extends RaceOfActors {
   readonly children: Child[] = [];
   readonly #process: SidecarProcess;
@@ -104,6 +109,7 @@ class Race extends RaceOfActors {
         this.note(`${state.state} ${state.detail}`);
       },
       hungMs: HUNG_MS,
+      startingMs: STARTING_MS,
     });
   }
 
@@ -131,7 +137,8 @@ class Race extends RaceOfActors {
     const isSlow = this.#stopMs !== null && nowMs - this.#stopMs >= STOP_MS;
     const isHung =
       this.#stopMs === null && this.#unreachedMs !== null && nowMs - this.#unreachedMs >= HUNG_MS;
-    expect([child.pid, isSlow || isHung]).toEqual([child.pid, true]);
+    const isStuck = this.#stopMs === null && isStuckAtStart(child);
+    expect([child.pid, isSlow || isHung || isStuck]).toEqual([child.pid, true]);
   }
 
   async run(): Promise<void> {
@@ -201,7 +208,8 @@ class Race extends RaceOfActors {
     expect(state.restart_count).toBe(Math.max(0, this.#spawnCount - 1));
     if (due === 'serving') expect(state.detail).toBeNull();
     const isHung = this.#unreachedMs !== null && performance.now() - this.#unreachedMs >= HUNG_MS;
-    if (isHung && this.#stopMs === null) expect(child?.signals).toContain('SIGKILL');
+    const isStuck = child?.pid !== undefined && isStuckAtStart(child);
+    if ((isHung || isStuck) && this.#stopMs === null) expect(child?.signals).toContain('SIGKILL');
   }
 
   async check(): Promise<void> {

@@ -7,7 +7,7 @@
  *                 restart   |   \----- exit ------+
  *                           +------- down <-------/
  *
- * One that serves and is not reached any more hangs: it is killed, and so started again.
+ * One that serves and is not reached any more hangs, as does one that goes on starting: it is killed, and so started again.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
@@ -28,6 +28,8 @@ const STEADY_MS = 10_000;
 const STOP_TIMEOUT_MS = 5_000;
 /** Longer than any burst of work keeps a living one from answering. */
 const HUNG_MS = 10_000;
+/** Longer than the child itself waits for its model to be opened, and for its first vector. */
+const STARTING_MS = 180_000;
 
 export interface SidecarProcessOptions {
   /** Holds the socket, unless its path is too long for one. */
@@ -43,6 +45,8 @@ export interface SidecarProcessOptions {
   mainFile?: string;
   /** A serving process that is not reached for so long is taken for hung. */
   hungMs?: number;
+  /** One that does not serve after so long is taken for hung, too. */
+  startingMs?: number;
 }
 
 /** For the System page. */
@@ -106,14 +110,15 @@ export class SidecarProcess {
   /** What its client sees of it, whenever that changes. */
   noteReached(isReached: boolean): void {
     this.#isReached = isReached;
-    this.#watchReach();
+    // One that starts is reached by nobody, and has its time from the start.
+    if (this.#state.state === 'serving') this.#watch();
   }
 
   /** Lets it answer what has begun; kills it if that takes too long. Never rejects. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     if (this.#restartTimer !== null) clearTimeout(this.#restartTimer);
-    this.#watchReach();
+    this.#watch();
     // Without a process there is nothing to end.
     if (this.#child?.pid !== undefined) await this.#end(this.#child);
     this.#socket.release();
@@ -191,15 +196,22 @@ export class SidecarProcess {
     this.#restartTimer.unref();
   }
 
-  #watchReach(): void {
+  #watch(): void {
+    const { hungMs = HUNG_MS, startingMs = STARTING_MS } = this.#options;
+    const { state } = this.#state;
     if (this.#hungTimer !== null) clearTimeout(this.#hungTimer);
     this.#hungTimer = null;
-    if (this.#isStopped || this.#isReached !== false || this.#state.state !== 'serving') return;
-    const { hungMs = HUNG_MS } = this.#options;
+    if (this.#isStopped) return;
+    if (state === 'starting') this.#killAfter(startingMs, `it did not start within ${startingMs / 1_000} s`);
+    if (state === 'serving' && this.#isReached === false)
+      this.#killAfter(hungMs, `it did not answer for ${hungMs / 1_000} s`);
+  }
+
+  #killAfter(ms: number, reason: string): void {
     this.#hungTimer = setTimeout(() => {
-      this.#lastReason = `it did not answer for ${hungMs / 1_000} s`;
+      this.#lastReason = reason;
       this.#child?.kill('SIGKILL');
-    }, hungMs);
+    }, ms);
     this.#hungTimer.unref();
   }
 
@@ -207,7 +219,7 @@ export class SidecarProcess {
     const isChange = change.state !== undefined && change.state !== this.#state.state;
     const since_ms = isChange ? this.#options.clock.nowMs() : this.#state.since_ms;
     this.#state = { ...this.#state, ...change, since_ms };
-    if (isChange) this.#watchReach();
+    if (isChange) this.#watch();
     this.#options.onState?.(this.#state);
   }
 }
