@@ -35,6 +35,8 @@ class ScriptedStream extends EventEmitter {
 let streams: ScriptedStream[];
 let states: boolean[];
 let link: ExchangeLink;
+/** Of who is told of the state. */
+let react: () => void;
 
 const client = () =>
   ({
@@ -63,11 +65,15 @@ beforeEach(() => {
   vi.useFakeTimers();
   streams = [];
   states = [];
+  react = () => {};
   link = new ExchangeLink({
     client: client(),
     pendingMax: 10,
     pendingCharsMax: 100,
-    onState: (isReady) => states.push(isReady),
+    onState: (isReady) => {
+      states.push(isReady);
+      react();
+    },
   });
 });
 afterEach(() => {
@@ -81,6 +87,21 @@ it('rejects a call that cannot be written at once, and has its place free again'
   expect(await ask(60_000)).toBe('error');
   expect(vi.getTimerCount()).toBe(0);
 });
+
+it.each([
+  ['opens it again', () => link.reopen(client()), 2],
+  ['closes it', () => link.close(), 1],
+])(
+  'whoever %s as he hears that it broke leaves one stream at most, and no timer',
+  async (_, reacts, count) => {
+    stream().open();
+    react = reacts;
+    stream().emit('end');
+    await pass(3_600_000);
+    expect(streams).toHaveLength(count);
+    expect(vi.getTimerCount()).toBe(0);
+  },
+);
 
 describe('silence', () => {
   beforeEach(() => stream().open());

@@ -141,12 +141,14 @@ export class ExchangeLink {
     this.#silentSinceMs = null;
     if (this.#isReady && performance.now() - this.#readySinceMs >= LASTED_MS)
       this.#reopenMs = REOPEN_FIRST_MS;
-    this.#setReady(false);
     this.#pending.rejectAll(new SidecarFailure('unavailable', 'the connection to the sidecar broke'));
-    if (this.#isClosed) return;
-    this.#reopenTimer = setTimeout(() => this.#open(), this.#reopenMs);
-    this.#reopenTimer.unref();
-    this.#reopenMs = Math.min(2 * this.#reopenMs, REOPEN_MAX_MS);
+    if (!this.#isClosed) {
+      this.#reopenTimer = setTimeout(() => this.#open(), this.#reopenMs);
+      this.#reopenTimer.unref();
+      this.#reopenMs = Math.min(2 * this.#reopenMs, REOPEN_MAX_MS);
+    }
+    // Last: who is told may open it again at once, or close it.
+    this.#setReady(false);
   }
 
   #noteHeard(): void {
