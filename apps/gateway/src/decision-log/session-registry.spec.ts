@@ -655,3 +655,23 @@ describe('the control that an agent obeys', () => {
     expect(registry.setControl(keyOf('elsewhere'), enforced())).toEqual(enforced());
   });
 });
+
+test('forgets those whose rows were deleted, but for what has changed and is not stored yet', async () => {
+  const { registry, saves } = build({ sessionCountMax: 3 });
+  const sessions = registry();
+  for (const name of ['stored', 'on its way', 'changed']) sessions.apply(keyOf(name), step(name), []);
+  await sessions.save();
+  sessions.apply(keyOf('on its way'), step('on its way'), []);
+  const saving = deferred();
+  saves.push(saving);
+  const saved = sessions.save();
+  sessions.apply(keyOf('changed'), step('changed'), []);
+  const shown = () => sessions.snapshot(TENANT).map(({ session_id }) => session_id);
+  const all = ['stored', 'on its way', 'changed'].map(keyOf);
+  sessions.forget(all);
+  expect(shown()).toEqual(['changed', 'on its way']);
+  saving.resolve();
+  await saved;
+  sessions.forget(all);
+  expect(shown()).toEqual(['changed']);
+});
