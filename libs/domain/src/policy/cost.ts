@@ -31,27 +31,43 @@ export function costMicroUsd(price: ModelPrice, usage: Usage, promptTokens = usa
   const cached = Math.min(Math.max(0, usage.cached_input_tokens), input);
   const written = Math.min(Math.max(0, usage.cache_write_tokens), input - cached);
   const forAnHour = Math.min(usage.cache_write_hour_tokens ?? 0, written);
-  const writeUsd = price.cache_write_usd ?? price.input_usd;
   const searches = usage.search_count ?? 0;
   const previews = Math.min(usage.search_preview_count ?? 0, searches);
   const isLong = promptTokens > (price.long_prompt_tokens ?? Number.POSITIVE_INFINITY);
-  const inputFactor = isLong ? (price.long_prompt_factor ?? LONG_INPUT_FACTOR) : 1;
-  const outputFactor = isLong ? (price.long_prompt_factor ?? LONG_OUTPUT_FACTOR) : 1;
-  const parts = [
-    [input - cached - written, picoPerToken(price.input_usd * inputFactor)],
-    [cached, picoPerToken((price.cached_input_usd ?? price.input_usd) * inputFactor)],
-    [written - forAnHour, picoPerToken(writeUsd * inputFactor)],
-    [forAnHour, picoPerToken((price.cache_write_hour_usd ?? writeUsd) * inputFactor)],
-    [Math.max(0, usage.output_tokens), picoPerToken(price.output_usd * outputFactor)],
-    [searches - previews, picoPerSearch(price.search_usd)],
-    [previews, picoPerSearch(price.search_preview_usd ?? price.search_usd)],
-    [usage.file_search_count ?? 0, picoPerSearch(price.file_search_usd)],
-  ] as const;
-  const pico = parts.reduce((sum, [count, each]) => sum + count * each, 0);
+  const counts = [
+    input - cached - written,
+    cached,
+    written - forAnHour,
+    forAnHour,
+    Math.max(0, usage.output_tokens),
+    searches - previews,
+    previews,
+    usage.file_search_count ?? 0,
+  ];
+  const rates = ratesOf(price, isLong);
+  let pico = 0;
+  for (let at = 0; at < counts.length; at += 1) pico += (counts[at] as number) * (rates[at] as number);
   if (pico < Number.MAX_SAFE_INTEGER) return Math.floor(pico / PICO_PER_MICRO + 0.5);
   // Above 9,000 dollars for one call; the sum above has lost its last digits.
-  const exact = parts.reduce((sum, [count, each]) => sum + BigInt(count) * BigInt(each), 0n);
+  const exact = counts.reduce((sum, count, at) => sum + BigInt(count) * BigInt(rates[at] as number), 0n);
   return Number((exact + BigInt(PICO_PER_MICRO / 2)) / BigInt(PICO_PER_MICRO));
+}
+
+/** Pico-dollars for one of each of `costMicroUsd`'s counts, in their order. */
+function ratesOf(price: ModelPrice, isLong: boolean): number[] {
+  const inputFactor = isLong ? (price.long_prompt_factor ?? LONG_INPUT_FACTOR) : 1;
+  const outputFactor = isLong ? (price.long_prompt_factor ?? LONG_OUTPUT_FACTOR) : 1;
+  const writeUsd = price.cache_write_usd ?? price.input_usd;
+  return [
+    picoPerToken(price.input_usd * inputFactor),
+    picoPerToken((price.cached_input_usd ?? price.input_usd) * inputFactor),
+    picoPerToken(writeUsd * inputFactor),
+    picoPerToken((price.cache_write_hour_usd ?? writeUsd) * inputFactor),
+    picoPerToken(price.output_usd * outputFactor),
+    picoPerSearch(price.search_usd),
+    picoPerSearch(price.search_preview_usd ?? price.search_usd),
+    picoPerSearch(price.file_search_usd),
+  ];
 }
 
 /** A part of a usage, with the name that its line in the price table carries; "" for text and all else. */

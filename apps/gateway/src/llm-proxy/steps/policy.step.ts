@@ -94,7 +94,7 @@ export const policyStep = (parts: PolicyParts): Step => ({
   settle(call: ProxyCall): void {
     const used = usedBy(call);
     call.costMicroUsd = costOf(parts.prices, call, used);
-    for (const taken of allTaken(call)) giveBack(parts, call, taken, used);
+    for (const taken of allTaken(call)) giveBack(parts, call, taken, used, call.costMicroUsd);
     if (call.unsettled !== null) settleFetched(parts, call, call.unsettled);
     else {
       noteUnpriced(call, call.costMicroUsd);
@@ -177,7 +177,7 @@ function settleFetched(parts: PolicyParts, call: ProxyCall, unsettled: Unsettled
   const cost = costOf(parts.prices, call, used);
   call.costMicroUsd = cost === null ? null : cost - (counted ?? 0);
   noteUnpriced(call, cost);
-  for (const taken of allTaken(unsettled)) giveBack(parts, call, taken, used);
+  for (const taken of allTaken(unsettled)) giveBack(parts, call, taken, used, cost);
   // No cap has counted it: one that was set since began with its record, which the fetch's own completes.
   const cappedKey = unsettled.taken?.cappedKey ? null : call.taken?.cappedKey;
   if (cappedKey) parts.caps.settle(cappedKey, counted, { calls: 1, costMicroUsd: cost });
@@ -316,9 +316,10 @@ function giveBack(
   call: ProxyCall,
   taken: TakenLimits,
   used: Used,
+  ownCost: number | null,
 ): void {
   const { requests } = used;
-  const cost = costOf(prices, call, used) ?? standardCostOf(prices, call, used);
+  const cost = ownCost ?? standardCostOf(prices, call, used);
   if (taken.cappedKey !== null)
     caps.settle(taken.cappedKey, taken.costMicroUsd, { calls: requests, costMicroUsd: cost });
   const real = {
