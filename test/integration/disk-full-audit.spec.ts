@@ -135,8 +135,12 @@ test.skipIf(disk === null).each(['lives on', 'is killed'])(
     const seen = async () => ({ effects: await effectsAt(gateway), lines: await linesAt(gateway) });
     const before = await seen();
 
-    for (const { method, path, body } of WAITING)
-      expect(await gateway.operator(method, path, body)).toMatchObject(STORE_FULL);
+    for (const { method, path, body, action } of WAITING) {
+      const refused = await gateway.operator(method, path, body);
+      expect(refused).toMatchObject(STORE_FULL);
+      const isStop = action === 'pause' || action === 'terminate';
+      expect(refused.body.detail.includes('deactivate its agent')).toBe(isStop);
+    }
     expect(await seen()).toEqual(before);
     // What agents ask goes on, also where an operator wanted an end.
     expect((await ask(gateway, { 'x-observatory-session': 'to-end' })).status).toBe(200);

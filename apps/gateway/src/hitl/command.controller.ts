@@ -1,6 +1,7 @@
 import { Body, Controller, HttpCode, Inject, Param, Post } from '@nestjs/common';
-import type { Command, CommandAnswer, OperatorPrincipal } from '#contracts';
+import { type Command, type CommandAnswer, ObservatoryError, type OperatorPrincipal } from '#contracts';
 import { Principal, Requires } from '../auth/access.js';
+import { hasNoRoomYet } from '../has-no-room-yet.js';
 import { CONTROL_DESK } from './control-desk.js';
 import type { HitlDesk } from './hitl-desk.js';
 import { parseSessionId } from './session-id.js';
@@ -49,12 +50,26 @@ export class CommandController {
     return this.execute(operator, id, 'terminate', body);
   }
 
-  private execute(
+  private async execute(
     operator: OperatorPrincipal,
     sessionId: string,
     command: Command,
     body: unknown,
   ): Promise<CommandAnswer> {
-    return this.desk.execute(operator, parseSessionId(sessionId), command, body);
+    try {
+      return await this.desk.execute(operator, parseSessionId(sessionId), command, body);
+    } catch (error) {
+      throw STOPS.has(command) && hasNoRoomYet(error) ? withOtherWay(error) : error;
+    }
   }
 }
+
+const STOPS: ReadonlySet<Command> = new Set(['pause', 'terminate']);
+
+/** Of a session nothing changes that is not stored; of an agent its stop does. */
+const withOtherWay = ({ code, detail, extra }: ObservatoryError): ObservatoryError =>
+  new ObservatoryError(
+    code,
+    `${detail} To stop it all the same, deactivate its agent: that is in force at once.`,
+    extra,
+  );
