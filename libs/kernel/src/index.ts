@@ -45,6 +45,7 @@ export * from './trace-context.js';
 export * from './ttl-lru.js';
 export * from './turn-end.js';
 export * from './turn-work.js';
+export * from './under-way.js';
 export * from './unit-at.js';
 export * from './unshown.js';
 export * from './variables.js';

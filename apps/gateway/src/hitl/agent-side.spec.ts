@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
-import { LIMITS, sessionKey } from '#contracts';
-import { Interrupt } from '#kernel';
+import { LIMITS, ObservatoryError, sessionKey } from '#contracts';
+import { deferred, Interrupt } from '#kernel';
 import { turn } from '#testing';
 import { DeskHarness, operator, TENANT } from './desk.fixture.js';
 
@@ -21,6 +21,61 @@ async function isSettled(promise: Promise<unknown>): Promise<boolean> {
   await turn();
   return settled;
 }
+
+describe('a proxied call that comes while its session is being stopped', () => {
+  const stopping = async (command: 'pause' | 'terminate') => {
+    const h = await DeskHarness.start();
+    const key = await h.session();
+    h.store.isManual = true;
+    const stop = h.desk.execute(operator(), 's-1', command, PAUSE);
+    expect(h.desk.answerForCall(key).state).toBe('paused');
+    expect(h.desk.answerForCall(sessionKey(TENANT, 'other')).state).toBe('active');
+    const call = h.desk.holdCall(key, { waitMs: 50_000, interrupt: new Interrupt() });
+    expect(await isSettled(call)).toBe(false);
+    return { h, key, stop, call };
+  };
+
+  it('waits until the termination is written, and is refused', async () => {
+    const { h, stop, call } = await stopping('terminate');
+    h.store.commit();
+    await stop;
+    expect(await call).toMatchObject({ state: 'terminated' });
+  });
+
+  it('waits until the pause is written, acknowledges it, and is held by it', async () => {
+    const { h, key, stop, call } = await stopping('pause');
+    h.store.isManual = false;
+    h.store.commit();
+    await stop;
+    expect(await isSettled(call)).toBe(false);
+    await h.desk.settled();
+    expect(h.desk.view(key).state).toBe('paused');
+    await h.desk.execute(operator(), 's-1', 'resume', {});
+    expect(await call).toMatchObject({ state: 'active' });
+  });
+
+  it('goes on where the stop is refused, which wakes no poll', async () => {
+    const h = await DeskHarness.start();
+    const key = await h.session();
+    const refusal = deferred<never>();
+    vi.spyOn(h.store, 'commitControl').mockReturnValue(refusal.promise);
+    const stop = h.desk.execute(operator(), 's-1', 'terminate', PAUSE);
+    const call = h.desk.holdCall(key, { waitMs: 50_000, interrupt: new Interrupt() });
+    const poll = h.desk.poll(key, AGENT);
+    expect([await isSettled(call), await isSettled(poll)]).toEqual([false, false]);
+    refusal.reject(new ObservatoryError('store_busy'));
+    await expect(stop).rejects.toMatchObject({ code: 'store_busy' });
+    expect(await call).toMatchObject({ state: 'active' });
+    expect(await isSettled(poll)).toBe(false);
+    await h.desk.drain();
+  });
+
+  it('is told to try again when its time is up before that', async () => {
+    const { h, call } = await stopping('terminate');
+    await h.time.pass(50_000);
+    expect(await call).toMatchObject({ state: 'paused' });
+  });
+});
 
 describe('a proxied call that is held', () => {
   it('is let go when its time is up, also where somebody sets the clock back meanwhile', async () => {

@@ -17,6 +17,7 @@ export class ControlDelivery {
   readonly #timer: Timer;
   readonly #events: HitlEvents;
   readonly #polls = new Map<SessionKey, LinkedList<() => void>>();
+  readonly #calls = new Map<SessionKey, LinkedList<() => void>>();
   readonly #listeners = new Map<SessionKey, LinkedList<ControlListener>>();
   /** Of polls and of proxied calls that are held. */
   readonly #places: FairShare;
@@ -35,8 +36,15 @@ export class ControlDelivery {
   /**
    * Resolves at the next change of the session, after `waitMs`, when the client hangs up, or at once while draining.
    * Throws `too_many_polls` when every place is taken, or every place that its tenant may have.
+   *
+   * @param who a proxied call is woken by `wakeCalls`, too
    */
-  hang(key: SessionKey, waitMs: number, interrupt: Interrupt | undefined): Promise<void> {
+  hang(
+    key: SessionKey,
+    waitMs: number,
+    interrupt: Interrupt | undefined,
+    who: 'poll' | 'call' = 'poll',
+  ): Promise<void> {
     if (this.#draining || interrupt?.isRaised) return Promise.resolve();
     const tenantId = tenantIdOf(key);
     if (!this.#places.take(tenantId, 1))
@@ -50,7 +58,7 @@ export class ControlDelivery {
         this.#events.pollsHanging(this.#places.taken);
         resolve();
       };
-      const remove = add(this.#polls, key, wake);
+      const remove = add(who === 'poll' ? this.#polls : this.#calls, key, wake);
       const cancel = this.#timer.after(waitMs, wake);
       interrupt?.listen(wake);
       this.#events.pollsHanging(this.#places.taken);
@@ -62,13 +70,19 @@ export class ControlDelivery {
     return add(this.#listeners, key, listener);
   }
 
-  /** Wakes the polls and calls the sockets. A listener that throws is logged; the others still hear. */
+  /** Wakes polls and calls, and tells the sockets. A listener that throws is logged; the others still hear. */
   announce(key: SessionKey, control: () => ControlPollAnswer): void {
     for (const wake of this.#polls.get(key) ?? []) wake();
+    this.wakeCalls(key);
     const listeners = this.#listeners.get(key);
     if (listeners === undefined) return;
     const told = control();
     for (const listener of listeners) this.push(key, listener, told);
+  }
+
+  /** Those held look again whether they may go on. */
+  wakeCalls(key: SessionKey): void {
+    for (const wake of this.#calls.get(key) ?? []) wake();
   }
 
   push(key: SessionKey, listener: ControlListener, control: ControlPollAnswer): void {
@@ -79,10 +93,10 @@ export class ControlDelivery {
     }
   }
 
-  /** Answers every hanging poll, and lets none hang from now on. */
+  /** Wakes all that hang, and lets none hang from now on. */
   drain(): void {
     this.#draining = true;
-    for (const wakes of [...this.#polls.values()]) for (const wake of wakes) wake();
+    for (const wakes of [...this.#polls.values(), ...this.#calls.values()]) for (const wake of wakes) wake();
   }
 }
 

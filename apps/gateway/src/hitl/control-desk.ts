@@ -41,7 +41,10 @@ export interface ControlDesk {
   pendingDirectives(key: SessionKey): Directive[];
   /** Every session that holds messages, in no order; a session that left the list's memory is among them. */
   paused(): Iterable<readonly [SessionKey, ControlView]>;
-  /** State and directives for an LLM call: guidance waits for a model, whatever ingest answers carried. Otherwise as `answerFor`. */
+  /**
+   * State and directives for an LLM call: guidance waits for a model, whatever ingest answers carried; and a session whose pause or
+   * termination is being written is paused for it. Otherwise as `answerFor`.
+   */
   answerForCall(key: SessionKey): AgentControl;
   /** An LLM call of this session passes the proxy: its control is enforced. About 0.2 us once known. */
   noteProxied(key: SessionKey): void;

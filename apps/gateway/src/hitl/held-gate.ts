@@ -15,6 +15,7 @@
  * A caller that breaks the one-turn rule is caught by `noteHeld`: a held message noted at an open gate drains again.
  */
 import { RELEASED_STEPS_MAX, type SessionKey } from '#contracts';
+import { UnderWay } from '#kernel';
 import { type ControlEntry, isClosed, NOT_SWEPT } from './control-entry.js';
 import type { ControlRegistry } from './control-registry.js';
 import type { ControlWriter } from './control-writer.js';
@@ -25,8 +26,8 @@ const ROUNDS_MAX = 10;
 export class HeldGate {
   readonly #registry: ControlRegistry;
   readonly #writer: ControlWriter;
-  /** Operators' commands that wait for their turn, by session; nothing is kept of a session without one. */
-  readonly #commandCounts = new Map<SessionKey, number>();
+  /** Operators' commands that wait for their turn. */
+  readonly #commands = new UnderWay<SessionKey>();
 
   constructor(registry: ControlRegistry, writer: ControlWriter) {
     this.#registry = registry;
@@ -35,16 +36,7 @@ export class HeldGate {
 
   /** An operator's command waits for its turn: a release stops behind one piece. @returns ends that; twice does no harm */
   standAside(key: SessionKey): () => void {
-    const counts = this.#commandCounts;
-    counts.set(key, (counts.get(key) ?? 0) + 1);
-    let isOver = false;
-    return () => {
-      if (isOver) return;
-      isOver = true;
-      const left = (counts.get(key) ?? 0) - 1;
-      if (left > 0) counts.set(key, left);
-      else counts.delete(key);
-    };
+    return this.#commands.begin(key);
   }
 
   /** O(1). The caller that stores the message must hand it to the store in the same turn. */
@@ -77,7 +69,7 @@ export class HeldGate {
     let releasedCount = 0;
     const roundsMax = ROUNDS_MAX + Math.ceil(Math.max(0, entry.heldBalance) / RELEASED_STEPS_MAX);
     for (let round = 1; entry.draining && !this.#openIfQuiet(entry) && round <= roundsMax; round += 1) {
-      if (round > 1 && this.#commandCounts.has(entry.key)) break;
+      if (round > 1 && this.#commands.has(entry.key)) break;
       releasedCount += await this.#release(entry);
     }
     return releasedCount;

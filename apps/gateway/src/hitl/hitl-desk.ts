@@ -28,7 +28,7 @@ import {
   type TellGateways,
 } from '#contracts';
 import { agentStateOf, type Confirmation } from '#domain/hitl';
-import type { Clock, IdSource, Interrupt, Timer } from '#kernel';
+import { type Clock, type IdSource, type Interrupt, type Timer, UnderWay } from '#kernel';
 import type { SessionDirectory } from '../decision-log/session-directory.js';
 import type { Relayed } from '../shared-control/shared-control.js';
 import { CommandRunner, SYSTEM_ACTOR } from './command-runner.js';
@@ -89,6 +89,8 @@ export class HitlDesk implements ControlDesk {
   readonly #turns: SessionTurns;
   readonly #confirmations: Confirmations;
   readonly #expiry: ExpiryTimer;
+  /** Operators' pauses and terminations that are not written yet: a call that comes meanwhile waits for what comes of them. */
+  readonly #stops = new UnderWay<SessionKey>();
   #isDraining = false;
   /** To be set where other gateways are to hear what is commanded here. */
   tell: TellGateways = () => {};
@@ -166,9 +168,9 @@ export class HitlDesk implements ControlDesk {
     command: Command,
     body: unknown,
   ): Promise<CommandAnswer> {
-    return this.#command(sessionKey(operator.tenant_id, sessionId), (entry) =>
-      this.#runner.execute(entry, operator, command, body),
-    );
+    const key = sessionKey(operator.tenant_id, sessionId);
+    const carryOut = (entry: ControlEntry) => this.#runner.execute(entry, operator, command, body);
+    return this.#command(key, command, carryOut);
   }
 
   /**
@@ -181,7 +183,7 @@ export class HitlDesk implements ControlDesk {
     if (act.kind === 'command') {
       const { command, directive_id: directiveId } = act;
       const atMs = this.#ports.clock.nowMs() - ageMs;
-      await this.#command(key, async (entry) => {
+      await this.#command(key, command.command, async (entry) => {
         const isMeant = isLeft() && (command.command !== 'inject' || (await this.#runner.isSeen(entry)));
         return isMeant ? this.#runner.run(entry, by, command, { directiveId, atMs }) : { status: 'ok' };
       });
@@ -195,9 +197,11 @@ export class HitlDesk implements ControlDesk {
 
   #command(
     key: SessionKey,
+    command: Command,
     carryOut: (entry: ControlEntry) => Promise<CommandAnswer>,
   ): Promise<CommandAnswer> {
     const beginTurn = this.#gate.standAside(key);
+    const endStop = STOPS.has(command) ? this.#stops.begin(key) : () => {};
     return this.#turns
       .alone(key, async (entry) => {
         beginTurn();
@@ -208,7 +212,11 @@ export class HitlDesk implements ControlDesk {
         const flushedCount = await this.#turns.drainOrDefer(entry);
         return { ...answer, flushed_count: answer.flushed_count + flushedCount };
       })
-      .finally(beginTurn);
+      .finally(() => {
+        beginTurn();
+        endStop();
+        this.#delivery.wakeCalls(key);
+      });
   }
 
   async pauseBySystem(key: SessionKey, reason: string): Promise<boolean> {
@@ -273,7 +281,7 @@ export class HitlDesk implements ControlDesk {
 
   answerForCall(key: SessionKey): AgentControl {
     const entry = this.#registry.peek(key);
-    return entry === undefined ? NOT_COMMANDED : callControl(entry);
+    return this.#forCall(key, entry === undefined ? NOT_COMMANDED : callControl(entry));
   }
 
   noteStep(key: SessionKey): void {
@@ -369,22 +377,29 @@ export class HitlDesk implements ControlDesk {
     { waitMs, interrupt }: { waitMs: number; interrupt: Interrupt },
   ): Promise<AgentControl> {
     const untilMs = this.#ports.clock.steadyMs() + waitMs;
-    const entry = await this.#registry.load(key);
-    if (entry.row.state === 'pause_requested') {
-      const shown = { kind: 'shown', upToSeq: entry.row.directive_seq } as const;
-      this.#confirmations.confirmSoon(key, shown, 'proxy');
-    }
+    await this.#registry.load(key);
+    let shownSeq = 0;
     for (;;) {
       const now = this.#registry.open(key);
+      const { state, directive_seq } = now.row;
+      if (state === 'pause_requested' && directive_seq > shownSeq) {
+        shownSeq = directive_seq;
+        this.#confirmations.confirmSoon(key, { kind: 'shown', upToSeq: directive_seq }, 'proxy');
+      }
+      const control = this.#forCall(key, callControl(now));
       const remainingMs = untilMs - this.#ports.clock.steadyMs();
-      const isWaiting = agentStateOf(now.row.state) === 'paused' && !interrupt.isRaised && !this.#isDraining;
+      const isWaiting = control.state === 'paused' && !interrupt.isRaised && !this.#isDraining;
       if (!isWaiting || remainingMs <= 0) {
-        const control = callControl(now);
         this.#confirmations.takeObeyed(now);
         return control;
       }
-      await this.#delivery.hang(key, remainingMs, interrupt);
+      await this.#delivery.hang(key, remainingMs, interrupt, 'call');
     }
+  }
+
+  /** What calls while its session is being stopped has come too late to go on, and too early to be refused. */
+  #forCall(key: SessionKey, control: AgentControl): AgentControl {
+    return control.state === 'active' && this.#stops.has(key) ? { ...control, state: 'paused' } : control;
   }
 
   onChanged(key: SessionKey, changed: () => void): () => void {
@@ -413,6 +428,8 @@ export class HitlDesk implements ControlDesk {
     }
   }
 }
+
+const STOPS: ReadonlySet<Command> = new Set(['pause', 'terminate']);
 
 /** What an agent is told of a session nobody has commanded. */
 const NOT_COMMANDED: AgentControl = { state: 'active', directives: [] };
