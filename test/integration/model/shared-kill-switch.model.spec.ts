@@ -28,9 +28,20 @@ const PRESETS = {
   default: { window_size: 20, threshold: 10 },
   tolerant: { window_size: 50, threshold: 20 },
 } as const;
-const BEGIN = { active: true, enabled: true, ...PRESETS.default };
-type Fields = Record<keyof typeof BEGIN, number | boolean>;
+const SCOPES = ['session', 'agent'] as const;
+type Scope = (typeof SCOPES)[number];
+interface Fields {
+  active: boolean;
+  enabled: boolean;
+  threshold: number;
+  window_size: number;
+  /** Each has windows of its own. */
+  scope: Scope;
+}
+const BEGIN: Fields = { active: true, enabled: true, ...PRESETS.default, scope: 'session' };
 type Field = keyof Fields;
+
+const nothingAsked = () => ({ session: { least: 0, most: 0 }, agent: { least: 0, most: 0 } });
 
 /** One agent as one gateway has it. */
 class Standing {
@@ -38,7 +49,7 @@ class Standing {
   /** What was decided here, in this order, and the other may not have heard. */
   news: Partial<Fields>[] = [];
   /** How often it has asked the same since it was let run; between the two where nobody knows. */
-  asked = { least: 0, most: 0 };
+  asked = nothingAsked();
   incidentCount = 0;
   /** Of the incidents here one is open; null: either. */
   isOpen: boolean | null = false;
@@ -50,7 +61,7 @@ class Standing {
 
   obey({ active, ...rest }: Partial<Fields>): void {
     if (active === true && !this.fields.active) {
-      this.asked = { least: 0, most: 0 };
+      this.asked = nothingAsked();
       this.isOpen = false;
     }
     Object.assign(this.fields, rest, active !== undefined && { active });
@@ -58,7 +69,7 @@ class Standing {
 
   /** Whether it fires at the next of the same. */
   fires(asked: number): boolean {
-    return this.fields.enabled === true && 3 * (asked + 1) - 5 > (this.fields.threshold as number);
+    return this.fields.enabled && 3 * (asked + 1) - 5 > this.fields.threshold;
   }
 }
 
@@ -129,10 +140,10 @@ async function shown(real: Real, side: Side, agent: AgentName): Promise<Json> {
     real.look(side, `/v1/incidents?agent_id=${agent}&limit=500`),
     real.look(side, `/v1/incidents?agent_id=${agent}&open=true&limit=500`),
   ]);
-  const { enabled, threshold, window_size } = view.kill_switch;
+  const { enabled, threshold, window_size, scope } = view.kill_switch;
   const openId = open.items[0]?.incident_id;
   return {
-    fields: { active: view.policy.active, enabled, threshold, window_size },
+    fields: { active: view.policy.active, enabled, threshold, window_size, scope },
     incidentCount: incidents.items.length,
     openCount: open.items.length,
     // The other's may be the one that it shows.
@@ -172,7 +183,7 @@ async function settle(model: Model, real: Real): Promise<void> {
         for (const field of Object.keys(heard) as Field[])
           if (isOf(field)) {
             if (field === 'active') {
-              standing.asked.least = 0;
+              for (const scope of SCOPES) standing.asked[scope].least = 0;
               standing.isOpen &&= null;
             }
             delete heard[field];
@@ -198,6 +209,7 @@ const patch: fc.Arbitrary<Json> = fc.oneof(
   record({ enabled: fc.boolean() }),
   record({ threshold: fc.constantFrom(4, 16) }),
   record({ window_size: fc.constantFrom(15, 30) }),
+  record({ scope: fc.constantFrom(...SCOPES) }),
   record({ preset: fc.constantFrom(...(Object.keys(PRESETS) as (keyof typeof PRESETS)[])) }),
   record({ preset: fc.constantFrom('strict', 'tolerant'), threshold: fc.constantFrom(4, 16) }),
 );
@@ -281,7 +293,8 @@ async function askAgain(
   const at = model.at(given.side);
   const standing = model.standings[at][agent];
   for (let times = 0; times < count; times += 1) {
-    const { fields, asked } = standing;
+    const { fields } = standing;
+    const asked = standing.asked[fields.scope];
     const outcome = await real.ask(at, agent);
     if (!fields.active) {
       expect(outcome).toBe('agent_inactive');
@@ -293,7 +306,8 @@ async function askAgain(
       standing.decide({ active: false });
       standing.incidentCount += 1;
       standing.isOpen = true;
-    } else if (fields.enabled) standing.asked = { least: asked.least + 1, most: asked.most + 1 };
+    } else if (fields.enabled)
+      standing.asked[fields.scope] = { least: asked.least + 1, most: asked.most + 1 };
   }
 }
 
@@ -313,7 +327,7 @@ async function startGateways(model: Model, real: Real): Promise<void> {
       const standing = model.standings[side][agent];
       const heard = model.standings[other(side)][agent];
       for (const one of heard.news) standing.obey(one);
-      standing.asked = { least: 0, most: 0 };
+      standing.asked = nothingAsked();
       heard.news = [];
     }
     await real.isConnected(side);
