@@ -27,6 +27,7 @@ function gateway() {
     store: { commitDocuments: async () => slow.writes },
     audit: { draft: () => ({}) },
     clock: new FakeClock(),
+    timer: { after: () => () => {} },
     onPolicy: () => {},
     onUnsaved: () => expect.unreachable(),
   } as unknown as ConstructorParameters<typeof AgentDirectory>[0]);
@@ -69,7 +70,6 @@ test.each<AgentAct>([
 test.each<[string, (commands: AgentCommands, by: Commander) => Promise<unknown>]>([
   ['a policy', (commands, by) => commands.patchPolicy(by, 'a', { session_calls_max: 1 })],
   ['a kill switch', (commands, by) => commands.patchKillSwitch(by, 'a', { threshold: 11 })],
-  ['a stop', (commands, by) => commands.deactivate(by, 'a', 'stop')],
   ['letting in', (commands, by) => commands.reactivate(by, 'a')],
 ])(
   '%s that would change nothing here is told nobody once whoever asked for it may no longer',

@@ -10,9 +10,9 @@ import {
   type OperatorPrincipal,
 } from '#contracts';
 import { type Deferred, deferred } from '#kernel';
-import { FakeClock, turn } from '#testing';
+import { FakeTime, turn } from '#testing';
 import { SettingsAudit } from '../../auth/settings-audit.js';
-import { AgentDirectory } from './agent-directory.js';
+import { AgentDirectory, STORED_WITHIN_MS } from './agent-directory.js';
 
 const AGENT = agentScope('default', 'a');
 const ANN = { operator_id: 'ann', tenant_id: 'default', role: 'admin' } as OperatorPrincipal;
@@ -32,6 +32,7 @@ let toldActive: boolean[];
 /** Sessions in which the kill switch had stopped it by then, of two. */
 let toldKilledIn: string[][];
 let agents: AgentDirectory;
+let time: FakeTime;
 let closed: string[];
 let kept: { tenant_id: string; id: string; body: AgentPolicy }[];
 let open: { tenant_id: string; incident: Incident }[];
@@ -44,7 +45,7 @@ beforeEach(() => {
   closed = [];
   kept = [];
   open = [];
-  const clock = new FakeClock();
+  time = new FakeTime();
   const write = async (): Promise<void> => {
     const gate = deferred();
     writes.push(gate);
@@ -61,9 +62,9 @@ beforeEach(() => {
           audited.push([action, detail.incident_id ?? []].flat().join(' '));
       },
     },
-    audit: new SettingsAudit({ commitControl: () => expect.unreachable() }, clock),
-    clock,
-    timer: { after: () => () => {} },
+    audit: new SettingsAudit({ commitControl: () => expect.unreachable() }, time),
+    clock: time,
+    timer: time,
     onPolicy: (scope: AgentScope) => {
       toldActive.push(agents.policy(scope).active);
       toldKilledIn.push(['s', 'other'].filter((session) => agents.wasKilledIn(scope, session)));
@@ -133,6 +134,43 @@ test('a change is told once it is in force, also one that is undone right behind
   expect(toldActive).toEqual([false, false, true, false]);
   await letWrite();
 });
+
+test.each([
+  ['', 'enough'],
+  [', and whoever asks for it again', 'still'],
+])('who stops an agent is told that it is in force where the disk hangs%s', async (_, reason) => {
+  const stops = ['enough', reason].map((why) => agents.deactivate(AGENT, why, ANN));
+  const told = Promise.allSettled(stops);
+  await time.pass(STORED_WITHIN_MS - 1);
+  expect(await Promise.race([told, 'not yet'])).toBe('not yet');
+  await time.pass(1);
+  const inForce = { code: 'store_busy', detail: expect.stringContaining('The stop is in force') };
+  expect(await told).toMatchObject([{ reason: inForce }, { reason: inForce }]);
+  await settle(agents.patchPolicy(AGENT, { requests_per_minute: 5 }, ANN));
+  expect(onDisk).toMatchObject({ active: false, requests_per_minute: 5 });
+  expect(audited.filter((line) => line === 'agent.deactivate')).toHaveLength(
+    new Set(['enough', reason]).size,
+  );
+});
+
+test('an answer in time leaves no timer behind', async () => {
+  await settle(agents.deactivate(AGENT, 'enough', ANN));
+  expect(time.timerCount).toBe(0);
+});
+
+test.each([undefined, 'enough'])(
+  'who stops an agent once more while somebody lets it in is obeyed at once: %s',
+  async (reason) => {
+    await settle(agents.deactivate(AGENT, 'enough', ANN));
+    const letIn = agents.reactivate(AGENT, BEN, () => expect.unreachable());
+    await turn();
+    const stopped = agents.deactivate(AGENT, reason, ANN);
+    expect(await settle<unknown>(letIn, stopped)).toEqual(['stopped_again', true]);
+    expect(toldActive).not.toContain(true);
+    expect(onDisk).toMatchObject({ active: false, deactivated_reason: 'enough' });
+    expect(audited).toEqual(['agent.deactivate', 'agent.reactivate', 'agent.deactivate']);
+  },
+);
 
 test('who hears of a stop knows in which sessions it ends calls', async () => {
   agents.deactivateByKillSwitch(AGENT, { ...incident('inc-1'), session_id: 's' });

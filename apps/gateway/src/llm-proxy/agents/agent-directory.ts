@@ -23,7 +23,7 @@ import {
 } from '#contracts';
 import { applyPolicyPatch, defaultPolicy } from '#domain/policy';
 import { ChangeQueue, type Clock, changesOf, type Timer } from '#kernel';
-import { type Auditor, requireInForce, type SettingsAudit } from '../../auth/settings-audit.js';
+import type { Auditor, SettingsAudit } from '../../auth/settings-audit.js';
 import { UnsavedWrites } from '../../unsaved-writes.js';
 import { hasBudget } from './agent-activity.js';
 import { AgentKillSwitches } from './agent-kill-switches.js';
@@ -32,6 +32,8 @@ import { isEmpty, requirePlace } from './agent-settings.js';
 
 /** Agents that may have a policy of their own, and as many a kill switch; half of them of one tenant. */
 const SETTINGS_COUNT_MAX = 100_000;
+/** Who stops an agent waits no longer for a disk that hangs, and is told that the stop is in force. */
+export const STORED_WITHIN_MS = 3_000;
 
 export interface AgentDirectoryParts {
   store: Pick<ProxyStore, 'documents' | 'commitDocuments' | 'openIncidents'>;
@@ -90,14 +92,16 @@ interface OpenIncident extends Pick<Incident, 'incident_id'> {
 interface UnwrittenStop {
   policy: AgentPolicy;
   audit: AuditDraft;
+  /** To the audit: where the agent was stopped already it is once somebody has let it in. */
+  isNews: boolean;
 }
 
 /** The store took nothing of a stop that is in force. */
 const inForceUnsaved = (error: unknown): never => {
-  if (!(error instanceof ObservatoryError)) throw error;
+  const { code, extra } = error instanceof ObservatoryError ? error : new ObservatoryError('internal_error');
   const detail =
     'The stop is in force, but not stored: it is stored as soon as the store takes it. A restart before that would forget it.';
-  throw new ObservatoryError(error.code, detail, error.extra);
+  throw new ObservatoryError(code, detail, extra);
 };
 
 const KILL_SWITCH: Auditor = { operator_id: KILL_SWITCH_ACTOR, role: 'system' };
@@ -214,8 +218,8 @@ export class AgentDirectory {
   }
 
   /**
-   * An operator's stop. Rejects as the store does, and says that it is in force all the same: it is written as soon as the store
-   * takes it.
+   * An operator's stop. Rejects as the store does, or where it takes its time, and says that it is in force all the same: it is
+   * written as soon as the store takes it.
    * @param onInForce called the moment it is, which is at once unless the agent is stopped already
    * @returns false where it is stopped already, for this reason and in all its sessions: then nothing more is written
    */
@@ -225,22 +229,32 @@ export class AgentDirectory {
     by: Auditor,
     onInForce = () => {},
   ): Promise<boolean> {
-    const stop: PolicyChange = { active: false, reason };
-    if (!this.#isStop(scope, reason))
-      // Unless somebody is about to let it in.
-      return this.#changes.run(scope, async () => {
-        requireInForce(by);
-        const isNews = await this.#patch(scope, stop, by);
-        onInForce();
-        return isNews;
-      });
+    const isNews = this.#isStop(scope, reason);
+    const isWritten = !this.#changes.isBusy(scope) && !this.#untold.has(scope);
+    if (!isNews && isWritten) {
+      onInForce();
+      return false;
+    }
     requirePlace(this.#policies.fits(scope));
-    const policy = applyPolicyPatch(this.policy(scope), stop, by.operator_id, this.#parts.clock.nowMs());
     const audit = this.#draft(scope, by, 'agent.deactivate', { reason });
-    const written = this.#stopAtOnce(scope, { policy, audit }, true, () => this.#widenKill(scope));
+    const before = this.policy(scope);
+    const stopped = () =>
+      applyPolicyPatch(before, { active: false, reason }, by.operator_id, this.#parts.clock.nowMs());
+    // Somebody may be about to let it in.
+    const stop: UnwrittenStop = { policy: isNews ? stopped() : { ...before }, audit, isNews };
+    const written = this.#stopAtOnce(scope, stop, () => this.#widenKill(scope));
     onInForce();
-    await written.catch(inForceUnsaved);
-    return true;
+    await this.#inTime(written).catch(inForceUnsaved);
+    return stop.isNews;
+  }
+
+  /** Rejects with store_busy after `STORED_WITHIN_MS`; what is written goes on. */
+  #inTime(written: Promise<void>): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const tooLate = () => reject(new ObservatoryError('store_busy'));
+      const answered = this.#parts.timer.after(STORED_WITHIN_MS, tooLate);
+      written.finally(answered).then(resolve, reject);
+    });
   }
 
   /** @returns whether there was anything to change */
@@ -273,33 +287,28 @@ export class AgentDirectory {
   deactivateByKillSwitch(scope: AgentScope, incident: KillStop): boolean {
     const before = this.policy(scope);
     const policy = before.active ? deactivatedBy(before, incident) : { ...before };
-    const stop: UnwrittenStop = { policy, audit: this.#stopDraft(scope, incident) };
-    this.#stopAtOnce(scope, stop, before.active, () => this.#noteOpen(scope, incident)).catch(() => {});
+    const stop: UnwrittenStop = { policy, audit: this.#stopDraft(scope, incident), isNews: before.active };
+    this.#stopAtOnce(scope, stop, () => this.#noteOpen(scope, incident)).catch(() => {});
     return before.active;
   }
 
   /**
    * Rejects as the store does, once it is to be written later.
-   * @param isNews to the audit
    * @param noteIncident before anybody hears of the stop, for it says whom it ends
    */
-  async #stopAtOnce(
-    scope: AgentScope,
-    stop: UnwrittenStop,
-    isNews: boolean,
-    noteIncident: () => void,
-  ): Promise<void> {
+  async #stopAtOnce(scope: AgentScope, stop: UnwrittenStop, noteIncident: () => void): Promise<void> {
     const { policy } = stop;
     this.#unwritten.set(scope, stop);
-    if (isNews) this.#tellLater(scope, stop);
+    if (stop.isNews) this.#tellLater(scope, stop);
     this.#policies.set(scope, policy);
     noteIncident();
     this.#parts.onPolicy(scope);
     try {
       await this.#changes.run(scope, () => this.#writeStop(scope, policy));
     } catch (error) {
+      const isKnown = this.#unsaved.has(scope);
       this.#writeLater(scope, policy);
-      this.#parts.onUnsaved(error);
+      if (!isKnown) this.#parts.onUnsaved(error);
       throw error;
     } finally {
       if (this.#unwritten.get(scope) === stop) this.#unwritten.delete(scope);
@@ -368,7 +377,10 @@ export class AgentDirectory {
     if (this.openIncidentId(scope) === incidentId) this.#openIncidents.delete(scope);
     const stop = this.#unwritten.get(scope);
     // The audit has the agent active from here: that it was stopped meanwhile is to stand behind it.
-    if (stop !== undefined) this.#tellLater(scope, stop);
+    if (stop !== undefined) {
+      stop.isNews = true;
+      this.#tellLater(scope, stop);
+    }
     if (this.#putInForce(scope, after).active) onActive();
   }
 

@@ -34,6 +34,7 @@ async function stopped(then: (agents: AgentDirectory, moment: Moment) => void) {
     },
     audit: { draft: (_by: unknown, _tenant: unknown, action: string) => ({ action }) },
     clock: new FakeClock(),
+    timer: { after: () => () => {} },
     onPolicy: () => {},
     onUnsaved: () => expect.unreachable(),
   } as unknown as ConstructorParameters<typeof AgentDirectory>[0]);
