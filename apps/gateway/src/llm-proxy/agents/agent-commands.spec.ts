@@ -19,6 +19,14 @@ const INCIDENT = {
   breakdown: { score: 13 },
 } as Incident;
 
+const { session_id, at_ms, threshold, breakdown } = INCIDENT;
+const KILLED: AgentAct = {
+  kind: 'killed',
+  agent_id: 'a',
+  incident: { incident_id: 'i', session_id, at_ms, threshold, breakdown },
+};
+const STOP_ACT: AgentAct = { kind: 'policy', agent_id: 'a', patch: { active: false, reason: 'stop' } };
+
 function gateway() {
   const told: AgentAct[] = [];
   /** What the store does waits for it. */
@@ -85,6 +93,33 @@ test.each<[string, (commands: AgentCommands, by: Commander) => Promise<unknown>]
     await first;
     await expect(second).rejects.toMatchObject({ code: 'unauthorized' });
     expect(told).toHaveLength(1);
+  },
+);
+
+test.each<[string, (commands: AgentCommands) => Promise<unknown>]>([
+  ['is commanded', (commands) => commands.deactivate(ANN, 'a', 'stop')],
+  ['is set', (commands) => commands.patchPolicy(ANN, 'a', { active: false })],
+  ['is heard', (commands) => commands.hear(THERE, 'a', () => STOP_ACT)],
+  ['by the kill switch is heard', (commands) => commands.hear(THERE, 'a', () => KILLED)],
+])('a stop that %s waits for no other command of its agent', async (_, stop) => {
+  const { agents, commands, slow } = gateway();
+  const { promise, resolve } = deferred();
+  slow.writes = promise;
+  const limits = commands.patchPolicy(ANN, 'a', { session_calls_max: 1 });
+  const stopped = stop(commands);
+  expect(agents.policy(AGENT).active).toBe(false);
+  resolve();
+  await Promise.all([limits, stopped]);
+  expect(agents.policy(AGENT)).toMatchObject({ active: false, session_calls_max: 1 });
+});
+
+test.each([STOP_ACT, KILLED])(
+  'a stop is heard once it is in force, whatever the disk does: $kind',
+  async (act) => {
+    const { agents, commands, slow } = gateway();
+    slow.writes = new Promise(() => {});
+    await commands.hear(THERE, 'a', () => act);
+    expect(agents.policy(AGENT).active).toBe(false);
   },
 );
 

@@ -48,9 +48,12 @@ export class AgentCommands {
   async patchPolicy(by: Commander, agentId: string, patch: AgentPolicyPatch): Promise<AgentPolicy> {
     const { agents } = this.#parts;
     const scope = agentScope(by.tenant_id, agentId);
-    const seen = agents.seen(scope);
-    await this.#turn(by, scope, () => this.#patchPolicy(by, agentId, patch, seen));
-    await this.#onPatched(scope, patch);
+    if (isStop(patch)) await this.deactivate(by, agentId, patch.reason);
+    else {
+      const seen = agents.seen(scope);
+      await this.#turn(by, scope, () => this.#patchPolicy(by, agentId, patch, seen));
+      await this.#onPatched(scope, patch);
+    }
     return agents.policy(scope);
   }
 
@@ -66,9 +69,6 @@ export class AgentCommands {
     if (active === true) {
       const onLimits = () => budgets.policyChanged(scope);
       await incidents.reactivate(by, agentId, { limits, reason, onLimits, seen });
-    } else if (active === false && isEmpty(limits)) {
-      await this.#stop(by, agentId, reason);
-      return;
     } else await agents.patchPolicy(scope, { ...limits, active, reason }, by);
     this.#done(by, { kind: 'policy', agent_id: agentId, patch: this.#inForce(scope, patch) });
   }
@@ -95,16 +95,16 @@ export class AgentCommands {
    * Waits for no other command, and is in force also where the store refuses it: see `AgentDirectory.deactivate`.
    * @returns false where it is stopped already, for this reason and in all its sessions
    */
-  async deactivate(by: Commander, agentId: string, reason: string): Promise<boolean> {
+  async deactivate(by: Commander, agentId: string, reason: string | undefined): Promise<boolean> {
     requireInForce(by);
     return this.#stop(by, agentId, reason);
   }
 
-  #stop(by: Commander, agentId: string, reason: string | undefined): Promise<boolean> {
-    const scope = agentScope(by.tenant_id, agentId);
-    return this.#parts.agents.deactivate(scope, reason, by, () =>
-      this.#done(by, { kind: 'policy', agent_id: agentId, patch: { active: false, reason } }),
-    );
+  #stop(by: Commander, agentId: string, reason: string | undefined, onInForce = () => {}): Promise<boolean> {
+    return this.#parts.agents.deactivate(agentScope(by.tenant_id, agentId), reason, by, () => {
+      this.#done(by, { kind: 'policy', agent_id: agentId, patch: { active: false, reason } });
+      onInForce();
+    });
   }
 
   reactivate(by: Commander, agentId: string): Promise<Reactivation> {
@@ -135,23 +135,35 @@ export class AgentCommands {
   }
 
   /**
-   * What happened at another gateway is in force here, too.
+   * What happened at another gateway is in force here, too. A stop is so at once, and is not waited for: the directory writes it.
    * @param left of its word when its turn has come: what was commanded here meanwhile stands behind it in the log
    */
   async hear(by: Commander, agentId: string, left: () => AgentAct | null): Promise<void> {
     const scope = agentScope(by.tenant_id, agentId);
+    const stop = this.#hearStop(by, scope, left());
+    if (stop !== null) return stop;
     const act = await this.#turns.run(scope, async () => {
       const meant = left();
       if (meant?.kind === 'policy') await this.#patchPolicy(by, agentId, meant.patch);
       else if (meant?.kind === 'kill_switch') await this.#patchKillSwitch(by, agentId, meant.patch);
-      else if (meant?.kind === 'killed') {
-        // Told, and its evidence kept, where it fired.
-        this.#parts.agents.deactivateByKillSwitch(scope, meant.incident);
-        this.#parts.views.touch(by.tenant_id, agentId);
-      }
       return meant;
     });
     if (act?.kind === 'policy') await this.#onPatched(scope, act.patch);
+  }
+
+  /** @returns null where it is none; resolves once it is in force */
+  #hearStop(by: Commander, scope: AgentScope, act: AgentAct | null): Promise<void> | null {
+    if (act?.kind === 'killed') {
+      // Told, and its evidence kept, where it fired.
+      this.#parts.agents.deactivateByKillSwitch(scope, act.incident);
+      this.#parts.views.touch(by.tenant_id, act.agent_id);
+      return Promise.resolve();
+    }
+    if (act?.kind !== 'policy' || !isStop(act.patch)) return null;
+    const { agent_id, patch } = act;
+    return new Promise((inForce, refused) => {
+      this.#stop(by, agent_id, patch.reason, inForce).catch(refused);
+    });
   }
 
   /** What changes nothing here has no line in the audit, and is told to the others all the same: who may no longer is refused first. */
@@ -167,3 +179,6 @@ export class AgentCommands {
     if (gateway_id === undefined) this.tell({ tenant_id, operator_id, role, act });
   }
 }
+
+const isStop = ({ active, reason: _, ...limits }: AgentPolicyPatch): boolean =>
+  active === false && isEmpty(limits);
