@@ -172,6 +172,27 @@ test.each([undefined, 'enough'])(
   },
 );
 
+test.each<[string, () => Promise<boolean>, string[]]>([
+  ['an operator', () => agents.deactivate(AGENT, 'enough', ANN), []],
+  [
+    'the kill switch, in one session',
+    async () => agents.deactivateByKillSwitch(AGENT, { ...incident('inc-1'), session_id: 's' }),
+    ['agent.deactivate'],
+  ],
+])(
+  'an agent stopped by %s is not let in where it is stopped once more while that waits, nor does the audit say so',
+  async (_, first, told) => {
+    const stopped = first();
+    await settle<unknown>(stopped, agents.patchPolicy(AGENT, { budget_day_usd: 1 }, ANN));
+    audited = [];
+    const limits = agents.patchPolicy(AGENT, { requests_per_minute: 5 }, ANN);
+    const letIn = agents.reactivate(AGENT, BEN, () => expect.unreachable());
+    const again = agents.deactivate(AGENT, undefined, ANN);
+    expect((await settle<unknown>(limits, letIn, again))[1]).toBe('stopped_again');
+    expect(audited).toEqual(['agent.policy', ...told]);
+  },
+);
+
 test('who hears of a stop knows in which sessions it ends calls', async () => {
   agents.deactivateByKillSwitch(AGENT, { ...incident('inc-1'), session_id: 's' });
   expect(toldKilledIn).toEqual([['s']]);

@@ -337,7 +337,7 @@ export class AgentDirectory {
       const changed = changesOf(limits, before);
       const incidentId = this.openIncidentId(scope);
       // Stopped while this waited for its turn: the operator cannot have meant it.
-      const isMeant = incidentId === null || incidentId === seen.incidentId;
+      const isMeant = !this.#unwritten.has(scope) && (incidentId === null || incidentId === seen.incidentId);
       const active = before.active || (isMeant && isSameStop(before, seen.policy));
       if (isEmpty(changed) && active === before.active) return active ? 'already_active' : 'stopped_again';
       requirePlace(this.#policies.fits(scope));
