@@ -38,6 +38,15 @@ export function maskAct(word: ControlWord, decided: ReadonlySet<string>): Contro
   return decidedBy(word).some((name) => decided.has(name)) ? null : act;
 }
 
+/** What of a word stops an agent; null: nothing does. */
+export function stopOf(word: ControlWord): ControlWord | null {
+  const { act } = word;
+  if (act.kind === 'killed') return word;
+  if (act.kind !== 'policy' || act.patch.active !== false) return null;
+  const { active, reason } = act.patch;
+  return { ...word, act: { ...act, patch: reason === undefined ? { active } : { active, reason } } };
+}
+
 /** A reason decides nothing. */
 const fieldsOf = (patch: object): string[] => Object.keys(patch).filter((field) => field !== 'reason');
 

@@ -2,7 +2,7 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import type { Logger } from 'pino';
 import type { AgentAct, DecisionStore } from '#contracts';
-import { randomIds, steadyClock } from '#kernel';
+import { randomIds, steadyClock, systemTimer } from '#kernel';
 import type { HitlDesk } from '../hitl/hitl-desk.js';
 import type { LlmProxyArea } from '../llm-proxy/llm-proxy.area.js';
 import { METRICS } from '../tokens.js';
@@ -36,6 +36,7 @@ export async function shareControl(
     events: new SharedControlEvents(steadyClock, logger, app.get(METRICS), () => shared.waitingCount),
     ids: randomIds,
     clock: steadyClock,
+    timer: systemTimer,
   });
   desk.tell = commands.tell = (word) => shared.tell(word);
   desk.hearOthers = () => shared.lookAnew();

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ControlAct, ControlWord } from '#contracts';
-import { countingIds, FakeClock } from '#testing';
+import { countingIds, FakeTime } from '#testing';
 import { FakeControlLog, OPERATOR } from './control-log.fixture.js';
 import { SharedControl } from './shared-control.js';
 
@@ -41,6 +41,7 @@ function newGateway(gatewayId: string, shared: FakeControlLog) {
     if (act.command.command === 'terminate') state.session = 'terminated';
     else state.session = act.command.command === 'pause' ? 'paused' : 'active';
   };
+  const time = new FakeTime(0);
   const control = new SharedControl({
     log: reach,
     gatewayId,
@@ -59,7 +60,8 @@ function newGateway(gatewayId: string, shared: FakeControlLog) {
       unreachable() {},
     } as never,
     ids: countingIds(),
-    clock: new FakeClock(0),
+    clock: time,
+    timer: time,
   });
   return {
     state,

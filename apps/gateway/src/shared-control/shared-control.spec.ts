@@ -1,20 +1,23 @@
-import { beforeEach, expect, test } from 'vitest';
-import { type ControlAct, ObservatoryError } from '#contracts';
-import { MINUTE_MS } from '#kernel';
-import { countingIds, FakeClock } from '#testing';
-import { FakeControlLog, limitWord } from './control-log.fixture.js';
-import { SharedControl } from './shared-control.js';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { type ControlAct, type ControlWord, ObservatoryError } from '#contracts';
+import { deferred, MINUTE_MS } from '#kernel';
+import { countingIds, FakeTime, turn } from '#testing';
+import { FakeControlLog, limitWord, OPERATOR } from './control-log.fixture.js';
+import { SharedControl, WORD_WAIT_MS } from './shared-control.js';
 
 let log: FakeControlLog;
-let clock: FakeClock;
+let clock: FakeTime;
 let obeyed: [by: string, act: ControlAct][];
 let told: string[];
 /** What the next word that is to be obeyed is refused with. */
 let refusal: Error | null;
 let settings: Map<string, unknown>;
+/** What the disk is busy with, where it hangs: words that are no stops wait for it, and so does where the log was read up to. */
+let hanging: Promise<void> | null;
 beforeEach(() => {
   log = new FakeControlLog();
-  clock = new FakeClock(0);
+  clock = new FakeTime(0);
+  hanging = null;
   obeyed = [];
   told = [];
   refusal = null;
@@ -29,11 +32,16 @@ const gateway = (gatewayId: string) => {
     store: {
       settings: async () => settings,
       saveSettings: async (values) => {
+        await hanging;
         for (const [name, value] of values) settings.set(name, value);
       },
     },
     obey: async ({ by, left }) => {
-      if (refusal !== null) throw refusal;
+      const isStop = (act: ControlAct | null) => act?.kind === 'policy' && act.patch.active === false;
+      if (!isStop(left())) {
+        await hanging;
+        if (refusal !== null) throw refusal;
+      }
       const act = left();
       if (act !== null) obeyed.push([`${by.operator_id} at ${by.gateway_id}`, act]);
     },
@@ -48,10 +56,19 @@ const gateway = (gatewayId: string) => {
     } as never,
     ids,
     clock,
+    timer: clock,
   });
 };
 const say = (calls: number, agent?: string) =>
   log.append(JSON.stringify({ from: 'there', id: `there-${calls}`, ...limitWord(calls, agent) }));
+const activeWord = (agent_id: string, active: boolean): ControlWord => ({
+  ...OPERATOR,
+  act: { kind: 'policy', agent_id, patch: active ? { active } : { active, reason: 'enough' } },
+});
+const sayActive = (id: string, agent: string, active: boolean) =>
+  log.append(JSON.stringify({ from: 'there', id, ...activeWord(agent, active) }));
+const stopped = () =>
+  obeyed.flatMap(([, act]) => (act.kind === 'policy' && act.patch.active === false ? [act.agent_id] : []));
 const limits = () =>
   obeyed.map(([, act]) => (act.kind === 'policy' ? act.patch.session_calls_max : act.kind));
 
@@ -233,4 +250,88 @@ test('says once that Redis has forgotten words that it never read', async () => 
   await here.look();
   expect(limits()).toEqual([1, 3]);
   expect(told).toEqual(['missed']);
+});
+
+const lookOnTime = async (here: SharedControl) => {
+  const looked = here.look();
+  await turn();
+  await clock.pass(WORD_WAIT_MS);
+  await looked;
+};
+
+describe.each(['hangs', 'refuses'])('where the disk %s', (what) => {
+  let release: () => Promise<void>;
+  beforeEach(() => {
+    const { promise, resolve } = deferred();
+    if (what === 'hangs') hanging = promise;
+    else refusal = new ObservatoryError('store_full');
+    release = () => {
+      hanging = refusal = null;
+      resolve();
+      return turn();
+    };
+  });
+
+  test('a stop does not wait behind other words, and those are obeyed in order once the disk is back', async () => {
+    const here = gateway('here');
+    await say(1);
+    await sayActive('stop-1', 'bot', false);
+    await say(2);
+    await lookOnTime(here);
+    expect(stopped()).toEqual(['bot']);
+    await sayActive('stop-2', 'another', false);
+    await lookOnTime(here);
+    await lookOnTime(here);
+    expect(stopped()).toEqual(['bot', 'another']);
+    obeyed = [];
+    await release();
+    await lookOnTime(here);
+    expect(limits().filter((calls) => calls !== undefined)).toEqual([1, 2]);
+    // In its place, too: something before it may have let the agent in.
+    expect(stopped()).toEqual(['bot', 'another']);
+    expect(told).toEqual([]);
+  });
+
+  test('of what is told with a stop only that is obeyed ahead', async () => {
+    const here = gateway('here');
+    await say(1, 'another');
+    const act = { kind: 'policy', agent_id: 'bot', patch: { active: false, session_calls_max: 2 } };
+    await log.append(JSON.stringify({ from: 'there', id: 'stop', ...OPERATOR, act }));
+    await lookOnTime(here);
+    expect(obeyed.map(([, act]) => act)).toEqual([
+      { kind: 'policy', agent_id: 'bot', patch: { active: false } },
+    ]);
+  });
+
+  test('the others hear of a stop that is given here', async () => {
+    const here = gateway('here');
+    await say(1, 'another');
+    await lookOnTime(here);
+    here.tell(activeWord('bot', false));
+    await lookOnTime(here);
+    expect(log.entries.map(({ text }) => JSON.parse(text).from)).toEqual(['there', 'here']);
+    await release();
+    await lookOnTime(here);
+    expect(here.waitingCount).toBe(0);
+  });
+
+  test('one that was let in here after its stop is not stopped, and one before it is', async () => {
+    const here = gateway('here');
+    await say(1, 'another');
+    await sayActive('before', 'let in', false);
+    here.tell(activeWord('let in', true));
+    here.tell(activeWord('stopped', true));
+    await lookOnTime(here);
+    await sayActive('after', 'stopped', false);
+    await lookOnTime(here);
+    expect(stopped()).toEqual(['stopped']);
+  });
+
+  test('a stop that is far behind is found', async () => {
+    const here = gateway('here');
+    for (let calls = 1; calls <= 250; calls += 1) await say(calls);
+    await sayActive('stop', 'bot', false);
+    await lookOnTime(here);
+    expect(stopped()).toEqual(['bot']);
+  });
 });

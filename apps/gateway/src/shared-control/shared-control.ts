@@ -18,9 +18,9 @@ import {
   type DecisionStore,
   ObservatoryError,
 } from '#contracts';
-import { type IdSource, MINUTE_MS, type SteadyClock } from '#kernel';
+import { type IdSource, MINUTE_MS, type SteadyClock, type Timer } from '#kernel';
 import type { Auditor } from '../auth/settings-audit.js';
-import { decidedBy, maskAct } from './mask-act.js';
+import { decidedBy, maskAct, stopOf } from './mask-act.js';
 import type { SharedControlEvents } from './shared-control-events.js';
 
 /** A stop that is given elsewhere is in force here after this, at the latest. */
@@ -28,6 +28,8 @@ const LOOK_INTERVAL_MS = 250;
 const READ_COUNT_MAX = 100;
 /** While Redis is away; of more the oldest are given up, and counted. */
 const WAITING_COUNT_MAX = 1_000;
+/** For the store; then the others hear what is said here meanwhile, and stops that stand behind the word are obeyed ahead of it. */
+export const WORD_WAIT_MS = 1_000;
 /** A word that the store refuses for so long is given up: those behind it wait for it. */
 const OBEY_WITHIN_MS = MINUTE_MS;
 /** Where the log was read up to. */
@@ -57,6 +59,22 @@ export interface SharedControlParts {
   events: SharedControlEvents;
   ids: IdSource;
   clock: SteadyClock;
+  timer: Timer;
+}
+
+/** The word that is to be obeyed next. */
+interface Obeying {
+  text: string;
+  /** Whether anything of it was left; undefined: the store is still at it. */
+  outcome: { isObeyed: boolean } | { error: unknown } | undefined;
+}
+
+/** Behind a word that waits for the store. */
+interface Ahead {
+  /** Up to where it was looked for stops. */
+  cursor: string;
+  /** Own words that stand up to there. */
+  passed: Set<string>;
 }
 
 interface OwnWord {
@@ -73,6 +91,9 @@ export class SharedControl {
   #savedCursor: string | null = null;
   /** Since when the store refuses the next word. */
   #stuckSinceMs: number | null = null;
+  #obeying: Obeying | null = null;
+  #ahead: Ahead | null = null;
+  #saving: Promise<void> | null = null;
   #looking: Promise<void> | null = null;
   #timer: NodeJS.Timeout | null = null;
 
@@ -100,6 +121,9 @@ export class SharedControl {
   async stop(): Promise<void> {
     if (this.#timer !== null) clearInterval(this.#timer);
     await this.lookAnew();
+    await this.#saving;
+    this.#saveCursor();
+    await this.#saving;
     if (this.#waiting.length > 0) this.#parts.events.lost(this.#waiting.length);
   }
 
@@ -133,7 +157,7 @@ export class SharedControl {
     // First, since Redis may have taken a word without saying so in time: said twice, it would undo what stands between.
     await this.#readBack();
     if (await this.#send()) await this.#readBack();
-    await this.#saveCursor();
+    this.#saveCursor();
   }
 
   /** @returns whether anything was sent */
@@ -161,7 +185,11 @@ export class SharedControl {
     for (;;) {
       const { entries, isBroken } = await this.#parts.log.readAfter(this.#cursor, READ_COUNT_MAX);
       for (const [at, entry] of entries.entries()) {
-        if (!(await this.#hear(entry))) return false;
+        if (!(await this.#hear(entry))) {
+          await this.#hearStops(entry);
+          return false;
+        }
+        this.#ahead = null;
         if (isBroken && at === 0) this.#parts.events.missed();
         this.#cursor = entry.cursor;
       }
@@ -171,7 +199,7 @@ export class SharedControl {
 
   /** @returns false: again later */
   async #hear({ text, ageMs }: ControlLogEntry): Promise<boolean> {
-    const { gatewayId, obey, events } = this.#parts;
+    const { gatewayId, events } = this.#parts;
     const said = parseEntry(text);
     if (said === null) {
       events.unreadable();
@@ -183,19 +211,69 @@ export class SharedControl {
       this.#waiting = this.#waiting.slice(at + 1);
       return true;
     }
-    const left = () => maskAct(word, new Set(this.#waiting.flatMap((own) => decidedBy(own.word))));
-    const { tenant_id, operator_id, role } = word;
-    try {
-      if (left() !== null) {
-        await obey({ by: { tenant_id, operator_id, role, gateway_id: from }, ageMs, left });
-        events.obeyed(word);
-      }
-    } catch (error) {
-      if (this.#mayTryAgain(error)) return false;
-      events.notObeyed(word, error);
-    }
+    if (this.#obeying?.text !== text) await this.#begin(said, text, ageMs);
+    const outcome = this.#obeying?.outcome;
+    if (outcome === undefined) return false;
+    this.#obeying = null;
+    if ('error' in outcome) {
+      if (this.#mayTryAgain(outcome.error)) return false;
+      events.notObeyed(word, outcome.error);
+    } else if (outcome.isObeyed) events.obeyed(word);
     this.#stuckSinceMs = null;
     return true;
+  }
+
+  /** Resolves when it is obeyed, or refused, or the store takes its time. */
+  #begin(said: Said, text: string, ageMs: number): Promise<void> {
+    const obeying: Obeying = { text, outcome: undefined };
+    this.#obeying = obeying;
+    return new Promise((resolve) => {
+      const cancel = this.#parts.timer.after(WORD_WAIT_MS, resolve);
+      const settle = (outcome: Obeying['outcome']) => {
+        obeying.outcome = outcome;
+        cancel();
+        resolve();
+      };
+      this.#obey(said, ageMs).then(
+        (isObeyed) => settle({ isObeyed }),
+        (error: unknown) => settle({ error }),
+      );
+    });
+  }
+
+  /**
+   * @param passed own words that stand before it in the log
+   * @returns whether anything of it was left
+   */
+  async #obey({ from, word }: Said, ageMs: number, passed?: ReadonlySet<string>): Promise<boolean> {
+    const left = () => {
+      const later = this.#waiting.filter(({ id }) => passed?.has(id) !== true);
+      return maskAct(word, new Set(later.flatMap((own) => decidedBy(own.word))));
+    };
+    if (left() === null) return false;
+    const { tenant_id, operator_id, role } = word;
+    await this.#parts.obey({ by: { tenant_id, operator_id, role, gateway_id: from }, ageMs, left });
+    return true;
+  }
+
+  /** Ahead of the word that waits; once more in their place, since something before them may let the agent in. */
+  async #hearStops({ cursor }: ControlLogEntry): Promise<void> {
+    const { log, gatewayId } = this.#parts;
+    this.#ahead ??= { cursor, passed: new Set() };
+    const ahead = this.#ahead;
+    for (;;) {
+      const { entries } = await log.readAfter(ahead.cursor, READ_COUNT_MAX);
+      for (const { text, ageMs, cursor } of entries) {
+        const said = parseEntry(text);
+        const stop = said === null ? null : stopOf(said.word);
+        if (said?.from === gatewayId) ahead.passed.add(said.id);
+        else if (said !== null && stop !== null)
+          // What refuses it is told in its place.
+          await this.#obey({ ...said, word: stop }, ageMs, ahead.passed).catch(() => {});
+        ahead.cursor = cursor;
+      }
+      if (entries.length < READ_COUNT_MAX) return;
+    }
   }
 
   #mayTryAgain(error: unknown): boolean {
@@ -206,17 +284,32 @@ export class SharedControl {
     return nowMs - this.#stuckSinceMs < OBEY_WITHIN_MS;
   }
 
-  /** A word that is read again after a crash is obeyed twice, which does no harm. */
-  async #saveCursor(): Promise<void> {
+  /** Waits for nothing: a word that is read again after a crash is obeyed twice, which does no harm. */
+  #saveCursor(): void {
     const cursor = this.#cursor;
-    if (cursor === this.#savedCursor) return;
-    await this.#parts.store.saveSettings(new Map([[CURSOR_SETTING, cursor]]));
-    this.#savedCursor = cursor;
+    if (cursor === this.#savedCursor || this.#saving !== null) return;
+    const { store, events } = this.#parts;
+    this.#saving = store.saveSettings(new Map([[CURSOR_SETTING, cursor]])).then(
+      () => {
+        this.#saving = null;
+        this.#savedCursor = cursor;
+      },
+      (error: unknown) => {
+        this.#saving = null;
+        events.unreachable(error);
+      },
+    );
   }
 }
 
+interface Said {
+  from: string;
+  id: string;
+  word: ControlWord;
+}
+
 /** Null: of a gateway that says it otherwise, or no word at all. */
-function parseEntry(text: string): { from: string; id: string; word: ControlWord } | null {
+function parseEntry(text: string): Said | null {
   let json: { from?: unknown; id?: unknown } | null;
   try {
     json = JSON.parse(text);

@@ -146,6 +146,7 @@ class Gateway {
       } as never,
       ids: countingIds(),
       clock: this.time,
+      timer: this.time,
     });
   }
 

@@ -24,7 +24,15 @@ import { IncidentDesk } from './incident-desk.js';
 
 const AGENT = 'crawler';
 const SCOPE = agentScope('default', AGENT);
-type Does = 'reactivate' | 'deactivate' | 'limit' | 'let in' | 'switch';
+type Does =
+  | 'reactivate'
+  | 'deactivate'
+  | 'stop as before'
+  | 'stop by patch'
+  | 'stop and limit'
+  | 'limit'
+  | 'let in'
+  | 'switch';
 
 interface Acts {
   /** Of operators, by gateway. */
@@ -100,6 +108,8 @@ class RaceStore {
     return { items, next_cursor: null };
   }
 }
+
+const STOPS: ReadonlySet<Does> = new Set(['deactivate', 'stop as before', 'stop by patch', 'stop and limit']);
 
 interface Deed {
   by: string;
@@ -186,6 +196,7 @@ class Gateway {
       } as never,
       ids: countingIds(),
       clock: time,
+      timer: time,
     });
     this.desk.onOpened = (tenantId, incident) => this.commands.noteKilled(tenantId, incident);
     this.commands.tell = (word) => this.shared.tell(word);
@@ -236,16 +247,29 @@ class Gateway {
     const { commands } = this;
     const act = async (): Promise<string> => {
       if (does === 'reactivate') return commands.reactivate(commander, AGENT);
-      if (does === 'deactivate') {
-        const stopped = commands.deactivate(commander, AGENT, `${by} ${serial}`);
+      if (does === 'deactivate' || does === 'stop as before') {
+        const stopped = commands.deactivate(
+          commander,
+          AGENT,
+          does === 'deactivate' ? `${by} ${serial}` : 'as before',
+        );
         expect([deed, this.policy.active]).toEqual([deed, false]);
         return String(await stopped);
+      }
+      if (does === 'stop by patch') {
+        const stopped = commands.patchPolicy(commander, AGENT, { active: false });
+        expect([deed, this.policy.active]).toEqual([deed, false]);
+        return `stopped ${(await stopped).active}`;
       }
       if (does === 'switch')
         return String(
           (await commands.patchKillSwitch(commander, AGENT, { threshold: 1 + (serial % 50) })).threshold,
         );
-      const patch = { session_calls_max: serial, ...(does === 'let in' && { active: true }) };
+      const patch = {
+        session_calls_max: serial,
+        ...(does === 'let in' && { active: true }),
+        ...(does === 'stop and limit' && { active: false, reason: `${by} ${serial}` }),
+      };
       const { session_calls_max, active } = await commands.patchPolicy(commander, AGENT, patch);
       return `${session_calls_max} ${active}`;
     };
@@ -260,7 +284,8 @@ class Gateway {
       const isStopped = this.fired.some(({ atTick }) => atTick > deed.begin);
       const isOther = this.race.gateways.some(
         (gateway) =>
-          gateway.deeds.some((one) => one.does === 'deactivate' && one.end > deed.begin) ||
+          // That of another is heard some time after it.
+          gateway.deeds.some((one) => STOPS.has(one.does) && (gateway !== this || one.end > deed.begin)) ||
           (gateway !== this && gateway.fired.length > 0),
       );
       expect([deed, isStopped || isOther]).toEqual([deed, true]);
@@ -360,7 +385,7 @@ class Race extends RaceOfActors {
   }
 
   /** It is let in once for each time that it was stopped, and each operator is told what is on record. */
-  #checkAudit({ store, deeds }: Gateway): void {
+  #checkAudit({ id, store, deeds }: Gateway): void {
     let isActive = true;
     for (const { action, operator_id } of store.audit) {
       if (action === 'agent.reactivate') {
@@ -379,14 +404,29 @@ class Race extends RaceOfActors {
       ).length;
       expect([by, lines.length >= wonCount && lines.length <= wonCount + spareCount]).toEqual([by, true]);
       // Also what the store refused at first.
-      const stops = own.filter(
-        ({ does, outcome }) => does === 'deactivate' && (outcome === 'true' || outcome === 'in force'),
-      ).length;
+      const isWritten = ({ outcome }: Deed) => outcome === 'true' || outcome === 'in force';
+      const stops = own.filter((deed) => deed.does === 'deactivate' && isWritten(deed)).length;
+      const news = own.filter((deed) => deed.does === 'stop as before' && deed.outcome === 'true').length;
+      const other = own.filter(({ does }) => STOPS.has(does) && does !== 'deactivate').length;
       const stopLines = store.audit.filter(
         ({ operator_id, action }) => operator_id === by && action === 'agent.deactivate',
       );
-      expect([by, stopLines.length]).toEqual([by, stops]);
+      expect([by, stopLines.length >= stops + news, stopLines.length <= stops + other]).toEqual([
+        by,
+        true,
+        true,
+      ]);
     }
+    // As they came into force here: an operator's, which names its moment, and those of the kill switch.
+    const moments = store.audit.flatMap(
+      ({ action, detail: { reason, incident_id, gateway_id, ...others } }) =>
+        action !== 'agent.deactivate' || gateway_id !== undefined || others.session_calls_max !== undefined
+          ? []
+          : [
+              Number(/^(?:[ab]\d |%-)(\d+)$/.exec(String(reason ?? incident_id).replace(id, '%'))?.[1]),
+            ].filter(Number.isFinite),
+    );
+    expect(moments).toEqual([...new Set(moments)].toSorted((one, other) => one - other));
   }
 }
 
@@ -395,6 +435,9 @@ const does = fc.constantFrom<Does>(
   'reactivate',
   'reactivate',
   'deactivate',
+  'stop as before',
+  'stop by patch',
+  'stop and limit',
   'limit',
   'let in',
   'switch',
