@@ -102,11 +102,10 @@ function AgentHeader({ agent }: { agent: AgentView }) {
         <AgentState agent={agent} />
         <HeldBadge agent={agent} />
         <div className="ml-auto min-w-0 max-md:ml-0 max-md:w-full">
-          {policy.active ? (
-            <DeactivateButton agentId={agent.agent_id} />
-          ) : (
-            <ReactivateButton agentId={agent.agent_id} asksFirst />
-          )}
+          <DeactivateButton
+            agentId={agent.agent_id}
+            whenStopped={policy.active ? null : <ReactivateButton agentId={agent.agent_id} asksFirst />}
+          />
         </div>
       </div>
       {policy.active ? (

@@ -48,7 +48,7 @@ function AllAgents({ view }: { view: AllAgentsView }) {
             </Badge>
           )}
           <div className="ml-auto min-w-0 max-md:ml-0 max-md:w-full">
-            {policy.active ? <StopAllButton /> : <LetAllRunButton />}
+            <StopAllButton whenStopped={policy.active ? null : <LetAllRunButton />} />
           </div>
         </div>
         <p role="status" className={policy.active ? 'sr-only' : 'text-danger [overflow-wrap:anywhere]'}>

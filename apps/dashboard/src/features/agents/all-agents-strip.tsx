@@ -60,7 +60,7 @@ export function AllAgentsStrip({ view }: { view: AllAgentsView }) {
         ))}
       </div>
       <div className={cx(!policy.active && 'max-md:basis-full')}>
-        {policy.active ? <StopAllButton /> : <LetAllRunButton />}
+        <StopAllButton whenStopped={policy.active ? null : <LetAllRunButton />} />
       </div>
     </section>
   );

@@ -1,11 +1,20 @@
-/** Stops an agent, or all of them: every call is refused until somebody lets them go on. The reason goes into the audit. */
+/**
+ * Stops an agent, or all of them: every call is refused until somebody lets them go on. The reason goes into the audit. A stop is in
+ * force before it is stored: whoever gave it still reads how it went, though the button is no longer there.
+ */
 import { Ban } from 'lucide-react';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { deactivateAgent, stopAllAgents, useDenial } from '../../api';
 import { Button, ConfirmDialog, Field, Input, withUnseen } from '../../ui';
 
-export const DeactivateButton = ({ agentId }: { agentId: string }) => (
+interface WhenStopped {
+  /** In place of the button; null while there is something to stop. */
+  whenStopped: ReactNode;
+}
+
+export const DeactivateButton = ({ agentId, whenStopped }: { agentId: string } & WhenStopped) => (
   <StopButton
+    whenStopped={whenStopped}
     label="Deactivate"
     testId="agent-deactivate"
     title={`Deactivate ${withUnseen(agentId)}?`}
@@ -15,8 +24,9 @@ export const DeactivateButton = ({ agentId }: { agentId: string }) => (
   />
 );
 
-export const StopAllButton = () => (
+export const StopAllButton = ({ whenStopped }: WhenStopped) => (
   <StopButton
+    whenStopped={whenStopped}
     label="Stop all"
     testId="stop-all"
     title="Stop all agents?"
@@ -26,7 +36,7 @@ export const StopAllButton = () => (
   />
 );
 
-interface StopButtonProps {
+interface StopButtonProps extends WhenStopped {
   label: string;
   testId: string;
   /** Of what it asks before. */
@@ -36,41 +46,48 @@ interface StopButtonProps {
   stop: (reason: string) => Promise<unknown>;
 }
 
-function StopButton({ label, testId, title, description, confirmLabel, stop }: StopButtonProps) {
+function StopButton(props: StopButtonProps) {
+  const { label, testId, title, description, confirmLabel, stop, whenStopped } = props;
   const denial = useDenial('command');
-  const [isAsking, setIsAsking] = useState(false);
+  const [asks, setAsks] = useState<'no' | 'first' | 'sent'>('no');
   const [reason, setReason] = useState('');
   const [problem, setProblem] = useState<string | null>(null);
   const open = () => {
     setProblem(null);
-    setIsAsking(true);
+    setAsks('first');
   };
   const check = () => {
     const isGiven = reason.trim() !== '';
     setProblem(isGiven ? null : 'Say why: it is shown to others and written to the audit.');
     return isGiven;
   };
+  // Somebody else was faster.
+  if (whenStopped !== null && asks === 'first') setAsks('no');
+  const button = (
+    <Button
+      variant="danger-quiet"
+      data-testid={testId}
+      icon={<Ban size={14} aria-hidden="true" />}
+      disabledReason={denial}
+      onClick={open}
+      className="max-md:h-11 max-md:w-full"
+    >
+      {label}
+    </Button>
+  );
   return (
     <>
-      <Button
-        variant="danger-quiet"
-        data-testid={testId}
-        icon={<Ban size={14} aria-hidden="true" />}
-        disabledReason={denial}
-        onClick={open}
-        className="max-md:h-11 max-md:w-full"
-      >
-        {label}
-      </Button>
+      {whenStopped ?? button}
       <ConfirmDialog
-        open={isAsking}
-        onOpenChange={setIsAsking}
+        open={asks !== 'no'}
+        onOpenChange={() => setAsks('no')}
         title={title}
         description={description}
         confirmLabel={confirmLabel}
         problems={{ reason: problem }}
         check={check}
         onConfirm={async () => {
+          setAsks('sent');
           await stop(reason.trim());
           setReason('');
         }}

@@ -1,0 +1,63 @@
+/** Another program holds the database, as a disk that hangs would: what operators stop is stopped, and they are told how it stands. */
+import { join } from 'node:path';
+import SQLite from 'better-sqlite3';
+import { expect, onTestFinished, test } from 'vitest';
+import { always, openaiChat } from '../integration/proxy/vendors.js';
+import { gateway, startOneGateway, upstream, upstreamsAt } from '../integration/start-one-gateway.js';
+import { checkEveryLook } from './check-page.js';
+import { browser, launchOneBrowser } from './launch-one-browser.js';
+import { openAs } from './log-in.js';
+
+startOneGateway(upstreamsAt);
+launchOneBrowser();
+
+const ask = (agent: string) => openaiChat.ask(gateway.url, `A question of ${agent}`, { agent });
+
+/** @returns how to let it go */
+function holdDatabase(): () => void {
+  const other = new SQLite(join(gateway.dataDir, 'observatory.db'));
+  onTestFinished(() => void other.close());
+  other.exec('BEGIN IMMEDIATE');
+  return () => other.exec('ROLLBACK');
+}
+
+test.each([
+  ['all agents', '/agents', 'stop-all', 'Stop all agents', 'let-all-run'],
+  ['one agent', '/agents/first', 'agent-deactivate', 'Deactivate agent', 'agent-reactivate'],
+])(
+  'who stops %s reads that the stop is in force, though not stored, and asks again whether it is',
+  async (_, path, button, confirm, undo) => {
+    upstream.script(always(openaiChat, { text: 'Yes.' }));
+    await ask('first');
+    const page = await openAs(browser, gateway, 'ana', path);
+    await page.getByTestId(button).waitFor();
+    const letGo = holdDatabase();
+    await page.getByTestId(button).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Reason').fill('The vendor key has leaked');
+    await dialog.getByRole('button', { name: confirm }).click();
+    // Behind it.
+    await page.getByTestId(undo).waitFor({ state: 'attached' });
+    await expect(ask('first')).rejects.toMatchObject({ status: 403 });
+    await dialog.getByText('The stop is in force, but not stored').waitFor();
+    await checkEveryLook(page, `slow-disk-${button}`);
+    letGo();
+    await dialog.getByRole('button', { name: confirm }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByTestId(undo).click();
+    await page.getByRole('dialog').getByRole('button').last().click();
+    await page.getByTestId(button).waitFor();
+    await ask('first');
+  },
+);
+
+test('a dialog that asks whether to stop all goes where somebody else was faster', async () => {
+  await ask('first');
+  const page = await openAs(browser, gateway, 'ana', '/agents');
+  await page.getByTestId('stop-all').click();
+  await gateway.operator('POST', '/v1/all-agents/deactivate', { reason: 'faster' });
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await gateway.operator('POST', '/v1/all-agents/reactivate');
+  await page.getByTestId('stop-all').waitFor();
+  expect(await page.getByRole('dialog').count()).toBe(0);
+});
