@@ -29,9 +29,9 @@ test.each([
   async (_, path, button, confirm, undo) => {
     upstream.script(always(openaiChat, { text: 'Yes.' }));
     await ask('first');
+    const letGo = holdDatabase();
     const page = await openAs(browser, gateway, 'ana', path);
     await page.getByTestId(button).waitFor();
-    const letGo = holdDatabase();
     await page.getByTestId(button).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Reason').fill('The vendor key has leaked');

@@ -29,7 +29,15 @@ import { LOGIN_DESK, LoginDesk } from './login-desk.js';
       useFactory: async (store: DecisionStore, clock: Clock, logger: Logger) => {
         const onSaveFailed = (err: unknown) =>
           logger.warn({ err }, 'the last use of a credential was not saved');
-        const directory = new CredentialDirectory({ store, clock, timer: systemTimer, onSaveFailed });
+        const onLoginUnsaved = (err: unknown) =>
+          logger.warn({ err }, 'a login was not saved in time; a restart may forget it');
+        const directory = new CredentialDirectory({
+          store,
+          clock,
+          timer: systemTimer,
+          onSaveFailed,
+          onLoginUnsaved,
+        });
         await directory.load();
         return directory;
       },

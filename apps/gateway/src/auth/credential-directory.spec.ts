@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { AgentKeyRow, LoginRow, OperatorRow } from '#contracts';
 import { DAY_MS } from '#kernel';
 import { FakeTime } from '#testing';
+import { STORED_WITHIN_MS } from '../stored-in-time.js';
 import { FakeAccessStore } from './access.fixture.js';
 import { CREDENTIAL_LIMITS, CredentialDirectory } from './credential-directory.js';
 
@@ -32,11 +33,14 @@ let clock: FakeTime;
 let store: FakeAccessStore;
 let directory: CredentialDirectory;
 let told: unknown[];
+let unsaved: unknown[];
 
 beforeEach(async () => {
   clock = new FakeTime();
   store = new FakeAccessStore();
-  directory = new CredentialDirectory({ store, clock, timer: clock });
+  unsaved = [];
+  const onLoginUnsaved = (error: unknown) => void unsaved.push(error);
+  directory = new CredentialDirectory({ store, clock, timer: clock, onLoginUnsaved });
   told = [];
   directory.onRevoked((revocation) => told.push(revocation));
   await directory.putOperator({ ...TOKEN });
@@ -151,19 +155,28 @@ describe('what the store refuses', () => {
     expect(store.loginRows.size).toBe(0);
   });
 
-  it('lets nobody in', async () => {
+  it('makes no key and no token', async () => {
     const refuse = () => Promise.reject(new Error('full'));
     Object.assign(store, { saveAgentKey: refuse, saveOperator: refuse, saveLogin: refuse });
     await expect(directory.putAgentKey({ ...KEY, key_id: 'new', secret_hash: 'new' })).rejects.toThrow(
       'full',
     );
     await expect(directory.putOperator({ ...TOKEN, token_id: 'new', secret_hash: 'new' })).rejects.toThrow();
-    await expect(directory.putLogin(loginOf('token'))).rejects.toThrow('full');
-    expect([
-      directory.hasAgentKey('new'),
-      directory.operatorByHash('new'),
-      directory.login('cookie'),
-    ]).toEqual([false, null, null]);
+    expect([directory.hasAgentKey('new'), directory.operatorByHash('new')]).toEqual([false, null]);
+  });
+
+  it.each([
+    ['refuses', () => Promise.reject(new Error('full'))],
+    ['hangs', () => new Promise(() => {})],
+  ])('logs people in, until the next start: one that %s', async (_, saveLogin) => {
+    Object.assign(store, { saveLogin });
+    const loggedIn = directory.putLogin(loginOf('token'));
+    await clock.pass(STORED_WITHIN_MS);
+    await loggedIn;
+    expect(directory.login('cookie')).toMatchObject({ login: { operator_id: 'ada' } });
+    expect(unsaved).toEqual([expect.any(Error)]);
+    await directory.revokeOperator('token');
+    expect(directory.login('cookie')).toBeNull();
   });
 });
 

@@ -12,6 +12,7 @@ import type {
 } from '#contracts';
 import { mayActFor } from '#domain/auth';
 import { ChangeQueue, type Clock, type Timer } from '#kernel';
+import { storedInTime } from '../stored-in-time.js';
 import { UnsavedWrites } from '../unsaved-writes.js';
 import type { OperatorCredential } from './access.js';
 
@@ -61,7 +62,9 @@ interface KeptAgent extends Kept<AgentKeyRow> {
 export class CredentialDirectory {
   readonly #store: CredentialStore;
   readonly #clock: Clock;
+  readonly #timer: Timer;
   readonly #onSaveFailed: (error: unknown) => void;
+  readonly #onLoginUnsaved: (error: unknown) => void;
   readonly #agentKeys = new Map<string, AgentKeyRow>();
   /** By key id, then by the tenants the key may act for; of keys that are not revoked. */
   readonly #agentPrincipals = new Map<string, ReadonlyMap<string, AgentPrincipal>>();
@@ -77,16 +80,22 @@ export class CredentialDirectory {
   readonly #ends = new ChangeQueue<string>();
   readonly #listeners = new Set<(revocation: Revocation) => void>();
 
-  /** @param options.onSaveFailed the time of a last use could not be written; nothing else is lost */
+  /**
+   * @param options.onSaveFailed the time of a last use could not be written; nothing else is lost
+   * @param options.onLoginUnsaved whoever has just logged in will have to again after a restart
+   */
   constructor(options: {
     store: CredentialStore;
     clock: Clock;
     timer: Timer;
     onSaveFailed?: (error: unknown) => void;
+    onLoginUnsaved?: (error: unknown) => void;
   }) {
     this.#store = options.store;
     this.#unsaved = new UnsavedWrites(options.timer);
     this.#clock = options.clock;
+    this.#timer = options.timer;
+    this.#onLoginUnsaved = options.onLoginUnsaved ?? (() => {});
     this.#onSaveFailed = options.onSaveFailed ?? (() => {});
   }
 
@@ -221,15 +230,18 @@ export class CredentialDirectory {
     await this.#letGo(gone, this.#operators, (id) => this.#store.deleteOperator(id));
   }
 
-  /** Adds a login. At the bound the token's login that expires first is ended. */
+  /**
+   * Adds a login. It holds until the next start, too, where the store refuses it or takes its time: whoever wants to stop an agent on a
+   * disk that fails has to get in. At the bound the token's login that expires first is ended.
+   */
   async putLogin(login: LoginRow): Promise<void> {
     const others = [...this.#logins.values()].filter((other) => other.token_id === login.token_id);
     if (others.length >= CREDENTIAL_LIMITS.loginsPerTokenMax) {
       const first = others.reduce((a, b) => (a.expires_at_ms <= b.expires_at_ms ? a : b));
       await this.endLogin(first.cookie_hash);
     }
-    await this.#store.saveLogin({ ...login });
     this.#logins.set(login.cookie_hash, { ...login });
+    await storedInTime(this.#store.saveLogin({ ...login }), this.#timer).catch(this.#onLoginUnsaved);
   }
 
   /** The login acts for that tenant from now on. False: it ended before this was stored, and stays ended. */

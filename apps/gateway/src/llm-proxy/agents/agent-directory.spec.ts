@@ -12,7 +12,8 @@ import {
 import { type Deferred, deferred } from '#kernel';
 import { FakeTime, turn } from '#testing';
 import { SettingsAudit } from '../../auth/settings-audit.js';
-import { AgentDirectory, STORED_WITHIN_MS } from './agent-directory.js';
+import { STORED_WITHIN_MS } from '../../stored-in-time.js';
+import { AgentDirectory } from './agent-directory.js';
 
 const AGENT = agentScope('default', 'a');
 const ANN = { operator_id: 'ann', tenant_id: 'default', role: 'admin' } as OperatorPrincipal;

@@ -24,6 +24,7 @@ import {
 import { applyPolicyPatch, defaultPolicy } from '#domain/policy';
 import { ChangeQueue, type Clock, changesOf, type Timer } from '#kernel';
 import type { Auditor, SettingsAudit } from '../../auth/settings-audit.js';
+import { storedInTime } from '../../stored-in-time.js';
 import { UnsavedWrites } from '../../unsaved-writes.js';
 import { hasBudget } from './agent-activity.js';
 import { AgentKillSwitches } from './agent-kill-switches.js';
@@ -32,8 +33,6 @@ import { isEmpty, requirePlace } from './agent-settings.js';
 
 /** Agents that may have a policy of their own, and as many a kill switch; half of them of one tenant. */
 const SETTINGS_COUNT_MAX = 100_000;
-/** Who stops an agent waits no longer for a disk that hangs, and is told that the stop is in force. */
-export const STORED_WITHIN_MS = 3_000;
 
 export interface AgentDirectoryParts {
   store: Pick<ProxyStore, 'documents' | 'commitDocuments' | 'openIncidents'>;
@@ -244,17 +243,8 @@ export class AgentDirectory {
     const stop: UnwrittenStop = { policy: isNews ? stopped() : { ...before }, audit, isNews };
     const written = this.#stopAtOnce(scope, stop, () => this.#widenKill(scope));
     onInForce();
-    await this.#inTime(written).catch(inForceUnsaved);
+    await storedInTime(written, this.#parts.timer).catch(inForceUnsaved);
     return stop.isNews;
-  }
-
-  /** Rejects with store_busy after `STORED_WITHIN_MS`; what is written goes on. */
-  #inTime(written: Promise<void>): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const tooLate = () => reject(new ObservatoryError('store_busy'));
-      const answered = this.#parts.timer.after(STORED_WITHIN_MS, tooLate);
-      written.finally(answered).then(resolve, reject);
-    });
   }
 
   /** @returns whether there was anything to change */
