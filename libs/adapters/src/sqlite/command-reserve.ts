@@ -3,7 +3,7 @@
  * that an agent can be stopped whoever filled the disk. Made anew once there is room again.
  */
 import { randomFillSync } from 'node:crypto';
-import { closeSync, fsyncSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, lstatSync, openSync, rmSync, writeSync } from 'node:fs';
 
 const PIECE_BYTES = 1024 * 1024;
 const FILE_MODE = 0o600;
@@ -19,20 +19,28 @@ export class CommandReserve {
   constructor(path: string, bytes: number) {
     this.#path = path;
     this.bytes = bytes;
-    this.#isThere = bytes > 0 && statSync(path, { throwIfNoEntry: false })?.size === bytes;
+    const found = bytes > 0 ? lstatSync(path, { throwIfNoEntry: false }) : undefined;
+    this.#isThere = found?.isFile() === true && found.size === bytes;
   }
 
   get isMissing(): boolean {
-    return this.bytes > 0 && !this.#isThere && !this.#isImpossible;
+    return this.bytes > 0 && !this.#isThere;
   }
 
-  /** Takes milliseconds; to be asked where it is missing and there is room. Never throws. */
-  make(): void {
+  /** While it is missing. Takes milliseconds where there is room. Never throws. */
+  keep(hasRoom: boolean): void {
+    if (!hasRoom) this.#isImpossible = false;
+    else if (!this.#isImpossible) this.#make();
+  }
+
+  #make(): void {
     try {
-      // Nothing that a file system could compress, or leave out as a hole.
-      const piece = randomFillSync(Buffer.alloc(Math.min(PIECE_BYTES, this.bytes)));
-      const file = openSync(this.#path, 'w', FILE_MODE);
+      // Nothing is written to where a link leads, nor waited for at a pipe.
+      rmSync(this.#path, { force: true });
+      const file = openSync(this.#path, 'wx', FILE_MODE);
       try {
+        // Nothing that a file system could compress, or leave out as a hole.
+        const piece = randomFillSync(Buffer.alloc(Math.min(PIECE_BYTES, this.bytes)));
         for (let written = 0; written < this.bytes; )
           written += writeSync(file, piece, 0, Math.min(piece.length, this.bytes - written));
         fsyncSync(file);

@@ -1,4 +1,17 @@
-import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  copyFileSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { StepRow } from '#contracts';
@@ -287,6 +300,35 @@ describe('SqliteWriter', () => {
       writer.close();
       writeFileSync(reserve(), 'cut short');
       open(10_000_000);
+      expect(reserveBytes()).toBe(RESERVE);
+    });
+
+    it.each([
+      ['a link', (elsewhere: string) => symlinkSync(elsewhere, reserve())],
+      ['a link to nothing', (elsewhere: string) => symlinkSync(`${elsewhere}-missing`, reserve())],
+      ['a pipe', () => execFileSync('mkfifo', [reserve()])],
+    ])('puts it in the place of %s, and writes nowhere else', (_, put) => {
+      const elsewhere = join(folder, 'elsewhere');
+      writeFileSync(elsewhere, 'x'.repeat(RESERVE));
+      put(elsewhere);
+      open(10_000_000);
+      expect(lstatSync(reserve())).toMatchObject({ size: RESERVE });
+      expect(lstatSync(reserve()).isFile()).toBe(true);
+      expect(readFileSync(elsewhere, 'utf8')).toBe('x'.repeat(RESERVE));
+      expect(existsSync(`${elsewhere}-missing`)).toBe(false);
+    });
+
+    it('tries again to keep it after another shortage, where it could not be made though there was room', () => {
+      mkdirSync(reserve());
+      open(10_000_000);
+      rmdirSync(reserve());
+      const write = () => writer.write([steps([buildStepRow()])]);
+      write();
+      expect(reserveBytes()).toBe(0);
+      othersLeave = KEPT_FREE + RESERVE - 1;
+      write();
+      othersLeave = 10_000_000;
+      write();
       expect(reserveBytes()).toBe(RESERVE);
     });
 

@@ -260,7 +260,7 @@ export class SqliteWriter {
   /** Only where nothing would be refused for it. */
   #keepReserve(): void {
     const { isMissing, bytes } = this.#reserve;
-    if (isMissing && this.#readFreeBytes() >= this.#settings.freeBytesMin + bytes) this.#reserve.make();
+    if (isMissing) this.#reserve.keep(this.#readFreeBytes() >= this.#settings.freeBytesMin + bytes);
   }
 
   #hasFree(bytes: number): boolean {
