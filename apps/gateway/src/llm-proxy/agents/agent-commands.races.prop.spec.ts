@@ -1,5 +1,5 @@
 /**
- * Operators and the kill switch at once about one agent, at two gateways of one Redis; what they wait for comes in any order. Whatever
+ * Operators and the kill switch at once about one agent, or operators about all of them, at two gateways of one Redis; what they wait for comes in any order. Whatever
  * the order: nobody lets in what the kill switch stopped since, one operator wins, gateways agree, and memory is what the disk has.
  */
 import fc from 'fast-check';
@@ -7,6 +7,8 @@ import { expect, it } from 'vitest';
 import {
   type AgentAct,
   type AgentPolicy,
+  type AgentScope,
+  ALL_AGENTS,
   type AuditDraft,
   agentScope,
   type DocumentWrite,
@@ -22,8 +24,6 @@ import { AgentCommands } from './agent-commands.js';
 import { AgentDirectory } from './agent-directory.js';
 import { IncidentDesk } from './incident-desk.js';
 
-const AGENT = 'crawler';
-const SCOPE = agentScope('default', AGENT);
 type Does =
   | 'reactivate'
   | 'deactivate'
@@ -35,6 +35,8 @@ type Does =
   | 'switch';
 
 interface Acts {
+  /** All of them together, which the kill switch never stops; or one. */
+  agent: typeof ALL_AGENTS | 'crawler';
   /** Of operators, by gateway. */
   operators: Does[][][];
   /** How often the kill switch fires, by gateway. */
@@ -216,7 +218,7 @@ class Gateway {
   }
 
   get policy(): AgentPolicy {
-    return this.agents.policy(SCOPE);
+    return this.agents.policy(this.race.scope);
   }
 
   /** Who lets it in must have asked after the kill switch fired here last. */
@@ -236,7 +238,10 @@ class Gateway {
     const id = `${this.id}-${this.race.tick()}`;
     this.fired.push({ id, atTick: this.race.tick() });
     this.race.note(`${id} fires`);
-    return this.desk.open('default', buildIncident({ incident_id: id, agent_id: AGENT, session_id: 's' }));
+    return this.desk.open(
+      'default',
+      buildIncident({ incident_id: id, agent_id: this.race.acts.agent, session_id: 's' }),
+    );
   }
 
   async command(by: string, does: Does): Promise<void> {
@@ -245,32 +250,34 @@ class Gateway {
     const deed: Deed = { by, does, begin: serial, end: Number.POSITIVE_INFINITY, outcome: null };
     this.deeds.push(deed);
     const { commands } = this;
+    const { agent } = this.race.acts;
     const act = async (): Promise<string> => {
-      if (does === 'reactivate') return commands.reactivate(commander, AGENT);
+      if (does === 'reactivate') return commands.reactivate(commander, agent);
       if (does === 'deactivate' || does === 'stop as before') {
         const stopped = commands.deactivate(
           commander,
-          AGENT,
+          agent,
           does === 'deactivate' ? `${by} ${serial}` : 'as before',
         );
         expect([deed, this.policy.active]).toEqual([deed, false]);
         return String(await stopped);
       }
       if (does === 'stop by patch') {
-        const stopped = commands.patchPolicy(commander, AGENT, { active: false });
+        const stopped = commands.patchPolicy(commander, agent, { active: false });
         expect([deed, this.policy.active]).toEqual([deed, false]);
         return `stopped ${(await stopped).active}`;
       }
-      if (does === 'switch')
+      // All of them together have none: a limit, then.
+      if (does === 'switch' && agent !== ALL_AGENTS)
         return String(
-          (await commands.patchKillSwitch(commander, AGENT, { threshold: 1 + (serial % 50) })).threshold,
+          (await commands.patchKillSwitch(commander, agent, { threshold: 1 + (serial % 50) })).threshold,
         );
       const patch = {
         session_calls_max: serial,
         ...(does === 'let in' && { active: true }),
         ...(does === 'stop and limit' && { active: false, reason: `${by} ${serial}` }),
       };
-      const { session_calls_max, active } = await commands.patchPolicy(commander, AGENT, patch);
+      const { session_calls_max, active } = await commands.patchPolicy(commander, agent, patch);
       return `${session_calls_max} ${active}`;
     };
     deed.outcome = await act().catch((error: unknown) => {
@@ -296,6 +303,7 @@ class Gateway {
 class Race extends RaceOfActors {
   readonly time = new FakeTime();
   readonly log = new FakeControlLog();
+  readonly scope: AgentScope;
   readonly gateways: Gateway[];
   #ticks = 0;
 
@@ -304,6 +312,7 @@ class Race extends RaceOfActors {
     scheduler: fc.Scheduler,
   ) {
     super(scheduler);
+    this.scope = agentScope('default', acts.agent);
     this.gateways = acts.operators.map((_, at) => new Gateway('AB'[at] as string, this));
   }
 
@@ -322,7 +331,7 @@ class Race extends RaceOfActors {
       }
       void this.actor(
         `kill switch of ${gateway.id}`,
-        Array.from({ length: this.acts.fires[at] ?? 0 }, () => ''),
+        Array.from({ length: this.acts.agent === ALL_AGENTS ? 0 : (this.acts.fires[at] ?? 0) }, () => ''),
         () => gateway.fire(),
       );
     }
@@ -363,10 +372,10 @@ class Race extends RaceOfActors {
       const again = gateway.directory();
       await again.load();
       const brief = ({ updated_at_ms: _, ...rest }: AgentPolicy) => rest;
-      expect(brief(again.policy(SCOPE))).toEqual(brief(policy));
-      expect(again.killSwitch(SCOPE)).toEqual(agents.killSwitch(SCOPE));
+      expect(brief(again.policy(this.scope))).toEqual(brief(policy));
+      expect(again.killSwitch(this.scope)).toEqual(agents.killSwitch(this.scope));
       if (policy.active)
-        expect([agents.openIncidentId(SCOPE), await store.openIncidents()]).toEqual([null, []]);
+        expect([agents.openIncidentId(this.scope), await store.openIncidents()]).toEqual([null, []]);
       this.#checkAudit(gateway);
       for (const [id, states] of shown) {
         const kept = store.incidents.find(({ incident_id }) => incident_id === id);
@@ -379,7 +388,7 @@ class Race extends RaceOfActors {
     const [first, ...others] = this.gateways.map(({ policy, agents }) => ({
       active: policy.active,
       calls: policy.session_calls_max,
-      threshold: agents.killSwitch(SCOPE).threshold,
+      threshold: agents.killSwitch(this.scope).threshold,
     }));
     if (!isRefused) for (const other of others) expect(other).toEqual(first);
   }
@@ -443,6 +452,7 @@ const does = fc.constantFrom<Does>(
   'switch',
 );
 const acts: fc.Arbitrary<Acts> = fc.record({
+  agent: fc.oneof({ weight: 4, arbitrary: fc.constant('crawler') }, fc.constant(ALL_AGENTS)),
   operators: fc.oneof(
     { weight: 2, arbitrary: fc.tuple(fc.array(fc.array(does, { maxLength: 4 }), { maxLength: 3 })) },
     {
