@@ -40,6 +40,9 @@ test.each([
     await page.getByTestId(undo).waitFor({ state: 'attached' });
     await expect(ask('first')).rejects.toMatchObject({ status: 403 });
     await dialog.getByText('The stop is in force, but not stored').waitFor();
+    // In words, and as a cross.
+    expect(await dialog.getByRole('button', { name: 'Close', exact: true }).count()).toBe(2);
+    expect(await dialog.getByRole('button', { name: 'Cancel' }).count()).toBe(0);
     await checkEveryLook(page, `slow-disk-${button}`);
     letGo();
     await dialog.getByRole('button', { name: confirm }).click();

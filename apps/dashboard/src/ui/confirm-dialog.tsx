@@ -14,6 +14,8 @@ interface ConfirmDialogProps {
   title: ReactNode;
   description: ReactNode;
   confirmLabel: string;
+  /** “Cancel” unless what was confirmed holds by now: leaving takes nothing back. */
+  leaveLabel?: string;
   /** Danger unless what is confirmed only lets things go on. */
   confirmVariant?: ButtonVariant;
   typeToConfirm?: string | undefined;
@@ -92,7 +94,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
         ) : null}
         <div className="flex justify-end gap-2">
           <Button disabled={busy} onClick={close}>
-            Cancel
+            {props.leaveLabel ?? 'Cancel'}
           </Button>
           <Button
             type="submit"

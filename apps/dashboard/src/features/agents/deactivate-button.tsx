@@ -84,6 +84,7 @@ function StopButton(props: StopButtonProps) {
         title={title}
         description={description}
         confirmLabel={confirmLabel}
+        leaveLabel={whenStopped === null ? 'Cancel' : 'Close'}
         problems={{ reason: problem }}
         check={check}
         onConfirm={async () => {
