@@ -374,6 +374,30 @@ describe('terminated sessions beyond those that memory keeps', () => {
     expect(h.events.slice(shown)).toMatchObject([{ kind: 'control', control: { state: 'terminated' } }]);
   });
 
+  it('stay so though one leaves memory while an older look into the store is under way', async () => {
+    const h = await start();
+    const [key] = await Promise.all(['s-1', 's-2', 's-3'].map((id) => h.session(id)));
+    const read = h.store.control.bind(h.store);
+    let answer = () => {};
+    h.store.control = async (...session) => {
+      const row = await read(...session);
+      await new Promise<void>((resolve) => {
+        answer = resolve;
+      });
+      return row;
+    };
+    const polled = h.desk.poll(key as SessionKey, { waitMs: 0, isAgent: true });
+    await turn();
+    h.store.control = read;
+    for (const id of ['s-1', 's-2', 's-3'])
+      await h.desk.execute(operator(), id, 'terminate', { reason: 'wrong customer' });
+    answer();
+    expect(await polled).toMatchObject({ state: 'terminated' });
+    await expect(h.desk.execute(operator(), 's-1', 'pause', PAUSE)).rejects.toMatchObject({
+      code: 'session_terminated',
+    });
+  });
+
   it('cost no look into the store while memory has them all, and one for each session afterwards', async () => {
     const h = await start();
     const [first, second, third] = await Promise.all(['s-1', 's-2', 's-3'].map((id) => h.session(id)));

@@ -132,18 +132,18 @@ export class ControlRegistry {
 
   /** The entry with its durable row. Rejects as the store does. */
   async load(key: SessionKey): Promise<ControlEntry> {
-    const opened = this.open(key);
-    if (opened.known) return opened;
-    const { tenantId, sessionId } = splitSessionKey(key);
-    const row = await this.#store.control(tenantId, sessionId);
-    // It may have left memory since, and who came then have opened another.
-    const entry = this.open(key);
-    if (!entry.known) {
-      if (row !== null) entry.row = asShown(row, entry.row);
-      entry.known = true;
-      this.settle(entry);
+    for (;;) {
+      const opened = this.open(key);
+      if (opened.known) return opened;
+      const { tenantId, sessionId } = splitSessionKey(key);
+      const row = await this.#store.control(tenantId, sessionId);
+      // Where it has left memory since, who came then may have changed it: what was read may be old.
+      if (opened.known || this.open(key) !== opened) continue;
+      if (row !== null) opened.row = asShown(row, opened.row);
+      opened.known = true;
+      this.settle(opened);
+      return opened;
     }
-    return entry;
   }
 
   /** Puts the entry on the shelf its state asks for; after every change. O(1). */
