@@ -526,6 +526,20 @@ describe('delivery', () => {
     expect(third.desk.answerForCall(key).directives).toMatchObject([{ prompt: 'hint' }]);
   });
 
+  it('keeps it over a restart though steps had carried it before the first call of its session came', async () => {
+    const h = await DeskHarness.start();
+    const key = await h.session();
+    await h.desk.execute(operator(), 's-1', 'inject', { prompt: 'hint' });
+    for (const trace of ['t-1', 't-2']) await h.step(key, trace);
+    await h.desk.settled();
+    expect(h.store.rows.get(key)?.directives).toEqual([]);
+    h.desk.noteProxied(key);
+    expect(h.desk.view(key).pending_directive_count).toBe(1);
+    await h.desk.settled();
+    const next = await h.restart();
+    expect(next.desk.answerForCall(key).directives).toMatchObject([{ prompt: 'hint' }]);
+  });
+
   it('keeps it over a restart though a pause for which nobody came expired meanwhile', async () => {
     const h = await DeskHarness.start();
     const key = await h.session();

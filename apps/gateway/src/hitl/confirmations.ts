@@ -5,7 +5,15 @@
 import type { ControlRow, SessionKey, TellGateways } from '#contracts';
 import { type Confirmation, decideAcknowledge, isConfirmed } from '#domain/hitl';
 import { type CommandRunner, SYSTEM_ACTOR } from './command-runner.js';
-import { type ControlEntry, confirmUpTo, informUpTo, pending, prunedRow, waiting } from './control-entry.js';
+import {
+  type ControlEntry,
+  confirmUpTo,
+  hasUnwritten,
+  informUpTo,
+  pending,
+  prunedRow,
+  waiting,
+} from './control-entry.js';
 import type { ControlRegistry } from './control-registry.js';
 import type { ControlWriter } from './control-writer.js';
 import type { HitlEvents } from './hitl-events.js';
@@ -98,7 +106,7 @@ export class Confirmations {
     if (pending(entry).length < before) this.#pruneSoon(entry);
   }
 
-  /** What was taken is written behind: a crash before that only delivers it again. One write at a time per session. */
+  /** What is left to hear is written behind: a crash before that only delivers it again. One write at a time per session. */
   #pruneSoon(entry: ControlEntry): void {
     if (entry.pruneQueued) return;
     entry.pruneQueued = true;
@@ -108,7 +116,7 @@ export class Confirmations {
         // A waiting directive makes `load` look at this session again, should the process die before it is drained.
         if (entry.draining) return;
         const next = prunedRow(entry);
-        if (next.directives.length < entry.row.directives.length)
+        if (next.directives.length < entry.row.directives.length || hasUnwritten(entry))
           await this.#parts.writer.commit(entry, { next });
       })
       .catch((error: unknown) => {
@@ -126,6 +134,8 @@ export class Confirmations {
     if (entry.row[what]) return;
     entry.row = { ...entry.row, [what]: true };
     registry.settle(entry);
+    // Guidance that counted as taken waits for a model again: a start is to find it.
+    if (hasUnwritten(entry)) this.#pruneSoon(entry);
     if (!registry.mayHaveLeft(entry.key)) writer.publishControl(entry);
   }
 }

@@ -123,6 +123,10 @@ export const pending = (entry: ControlEntry): Directive[] => [...unheard(entry),
 const unheard = ({ row, informed }: ControlEntry): Directive[] =>
   row.proxied ? informed.filter(({ type }) => type === 'inject') : [];
 
+/** Guidance that counted as taken until its agent's first call showed that a model is to hear it. */
+export const hasUnwritten = (entry: ControlEntry): boolean =>
+  unheard(entry).some((directive) => !entry.row.directives.includes(directive));
+
 export const controlView = (entry: ControlEntry): ControlView => ({
   state: entry.row.state,
   mode: entry.row.proxied ? 'enforced' : entry.row.cooperative ? 'cooperative' : 'observe_only',

@@ -137,8 +137,8 @@ export class Session {
   readonly name: string;
   row = structuredClone(FRESH);
   disk: Row | null = null;
-  /** How many words the row had when it was written or read last. */
-  listed = 0;
+  /** The words that the row had when it was written or read last. */
+  listed: number[] = [];
   /** Null: not in memory. */
   shelf: 'bound' | 'ended' | 'resting' | null = null;
   isKnown = false;
@@ -181,6 +181,9 @@ export class Session {
   }
   get pending(): Word[] {
     return pendingIn(this.row);
+  }
+  get hasUnwritten(): boolean {
+    return this.pending.some(({ seq }) => !this.listed.includes(seq));
   }
   /** All that waits is word of an expiry, which its state tells as well. */
   get hearsOnlyOfExpiry(): boolean {
@@ -269,7 +272,7 @@ export class DeskModel {
   }
 
   #forget(s: Session): void {
-    Object.assign(s, { row: structuredClone(FRESH), shelf: null, isKnown: false, listed: 0, offeredSeq: 0 });
+    Object.assign(s, { row: structuredClone(FRESH), shelf: null, isKnown: false, listed: [], offeredSeq: 0 });
   }
 
   #open(s: Session): void {
@@ -287,7 +290,7 @@ export class DeskModel {
       s.row = structuredClone(s.disk);
       s.row.isCooperative ||= isCooperative;
       s.row.isProxied ||= isProxied;
-      s.listed = s.row.words.length;
+      s.listed = s.row.words.map(({ seq }) => seq);
     }
     s.isKnown = true;
     this.#settle(s);
@@ -359,7 +362,7 @@ export class DeskModel {
     s.published.push(...released);
     if (next !== undefined) {
       s.row = next;
-      s.listed = s.pending.length;
+      s.listed = s.pending.map(({ seq }) => seq);
       s.isDraining = releases || (s.isDraining && !s.holds);
       if (releases) s.isSwept = s.held.length === 0;
       this.#settle(s);
@@ -434,7 +437,7 @@ export class DeskModel {
   }
 
   #shelve(s: Session): void {
-    if (s.isClosed || s.listed === 0 || !s.hearsOnlyOfExpiry) return;
+    if (s.isClosed || s.listed.length === 0 || !s.hearsOnlyOfExpiry) return;
     this.#try(() => {
       const outcome = this.#outcome(s);
       s.disk = { ...structuredClone(s.row), words: [] };
@@ -669,6 +672,8 @@ export class DeskModel {
     if (s.row[what]) return;
     s.row[what] = true;
     this.#settle(s);
+    // What steps had carried before a model was known is to be on disk again.
+    if (s.hasUnwritten) this.#prune(s);
   }
 
   /** Behind: a start gives it again where the store refuses it. */
@@ -676,7 +681,8 @@ export class DeskModel {
     this.#then.push(() =>
       this.#try(() =>
         this.#alone(s, () => {
-          if (!s.isDraining && s.pending.length < s.listed) this.#write(s, { next: { ...s.row } });
+          if (!s.isDraining && (s.pending.length < s.listed.length || s.hasUnwritten))
+            this.#write(s, { next: { ...s.row } });
         }),
       ),
     );
