@@ -27,6 +27,7 @@ import {
 } from '#contracts';
 import { FakeTime } from '#testing';
 import type { SessionDirectory } from '../decision-log/session-directory.js';
+import { showControl } from '../decision-log/session-row.js';
 import type { ControlBounds } from './control-bounds.js';
 import { HitlDesk } from './hitl-desk.js';
 import { HitlEvents } from './hitl-events.js';
@@ -194,6 +195,7 @@ export class DeskHarness {
   /** Trace ids in the order in which operators saw them. */
   readonly published: string[] = [];
   readonly events: SessionEvent[] = [];
+  /** As the list of sessions shows them. */
   readonly views = new Map<SessionKey, ControlView>();
   readonly known = new Set<SessionKey>();
   readonly logged: string[] = [];
@@ -275,8 +277,10 @@ export class DeskHarness {
     return {
       find: async (key) => (this.known.has(key) ? ({} as SessionView) : null),
       setControl: (key, control) => {
-        this.views.set(key, control);
-        return control;
+        const row = { control: this.views.get(key) ?? control } as SessionView;
+        showControl(row, control);
+        this.views.set(key, row.control);
+        return row.control;
       },
       publishReleased: async (_key, steps) => {
         await this.showing;
