@@ -201,6 +201,8 @@ export interface Waiter {
   isThere: boolean;
   /** A model takes what it is given. */
   isHeard: boolean;
+  /** Word up to which a call has acknowledged a pause. */
+  shownSeq: number;
   answer: Said;
   cancel: () => void;
 }
@@ -518,11 +520,13 @@ export class DeskModel {
   #expire(): void {
     this.#look = null;
     let waitMs = 0;
-    const writes = ({ held }: Session) => Math.ceil(held.length / PIECE);
-    // Side by side: of those that are terminated together, the one with most to write is so last.
+    const pieces = ({ held }: Session) => Math.ceil(held.length / PIECE);
+    // The first piece goes with the end of the pause.
+    const writes = (s: Session) => (s.row.state === 'expired' ? 0 : 1) + Math.max(1, pieces(s));
+    // Side by side: of those that are terminated together, the one with most to write is so last, and then to show.
     const due = [...this.#paused]
       .filter((s) => (this.#leftMs(s) ?? 1) <= 0)
-      .sort((one, other) => writes(one) - writes(other));
+      .sort((one, other) => writes(one) - writes(other) || pieces(one) - pieces(other));
     for (const s of due)
       this.#try(
         () => this.#alone(s, () => this.#expireOne(s)),
@@ -726,7 +730,18 @@ export class DeskModel {
     if (poll !== null) {
       Object.assign(answer, { is: this.pollText(s, poll.after), atMs: this.nowMs });
       if (poll.isAgent && isThere) this.#deliver(s);
-    } else if (s.holds && isThere && !this.#isEnding && untilMs > this.nowMs) this.#hang(waiter);
+    } else this.#holdOn(waiter, isThere && !this.#isEnding && untilMs > this.nowMs);
+  }
+
+  /** It stands still, which acknowledges a pause: once more with each word that comes, where the store has refused it. */
+  #holdOn(waiter: Waiter, mayWait: boolean): void {
+    const { s } = waiter;
+    const { state, seq } = s.row;
+    if (state === 'pause_requested' && seq > waiter.shownSeq) {
+      waiter.shownSeq = seq;
+      this.#then.push(() => this.#try(() => this.confirm(s, 'shown', seq, [], false)));
+    }
+    if (s.holds && mayWait) this.#hang(waiter);
     else {
       this.#takeObeyed(s);
       this.#letGo(waiter);
@@ -803,15 +818,8 @@ export class DeskModel {
     this.#open(s);
     if (s.row.state === 'active') this.#takeObeyed(s);
     this.#show(s, 'isProxied');
-    if (s.row.state === 'pause_requested') {
-      const { seq } = s.row;
-      this.#then.push(() => this.#try(() => this.confirm(s, 'shown', seq, [], false)));
-    }
-    if (s.holds && untilMs > this.nowMs) this.#hang(waiter);
-    else {
-      if (s.holds) this.#takeObeyed(s);
-      this.#letGo(waiter);
-    }
+    if (s.holds) this.#holdOn(waiter, untilMs > this.nowMs);
+    else this.#letGo(waiter);
     return answer.is as string;
   }
 

@@ -14,7 +14,7 @@ import {
   sessionKey,
 } from '#contracts';
 import { HOUR_MS, Interrupt } from '#kernel';
-import { FakeTime, modelRuns, turn } from '#testing';
+import { FakeTime, modelRuns, RACES_MS, turn } from '#testing';
 import { CONTROL_BOUNDS, type ControlBounds } from './control-bounds.js';
 import { DeskHarness, operator } from './desk.fixture.js';
 import {
@@ -229,7 +229,7 @@ class Run {
 
   #waits(waiter: Pick<Waiter, 's' | 'poll' | 'isHeard' | 'interrupt'>, waitMs: number, answer: Said): Waiter {
     const untilMs = this.#model.nowMs + waitMs;
-    return { ...waiter, untilMs, isThere: true, answer, cancel: () => {} };
+    return { ...waiter, untilMs, isThere: true, shownSeq: 0, answer, cancel: () => {} };
   }
 
   #poll(s: Session, { after: from, waitMs, isAgent }: ActOf<'poll'>): Promise<void> {
@@ -441,22 +441,26 @@ beforeAll(
 );
 afterAll(() => void Object.assign(LIMITS, { pollsHangingMax, directivesPerSessionMax }));
 
-it('control is kept, told, confirmed and ended as it is to be, and when, whatever anybody does', async () => {
-  await fc.assert(
-    fc.asyncProperty(
-      fc.constantFrom(SMALL, CONTROL_BOUNDS),
-      fc.array(act, { maxLength: 60, size: 'max' }),
-      async (bounds, acts) => {
-        const run = new Run(bounds);
-        try {
-          await run.start(0);
-          for (const one of acts) await run.apply(one);
-        } catch (error) {
-          (error as Error).message += `\n${run.trail.join('\n')}`;
-          throw error;
-        }
-      },
-    ),
-    modelRuns(30),
-  );
-});
+it(
+  'control is kept, told, confirmed and ended as it is to be, and when, whatever anybody does',
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(SMALL, CONTROL_BOUNDS),
+        fc.array(act, { maxLength: 60, size: 'max' }),
+        async (bounds, acts) => {
+          const run = new Run(bounds);
+          try {
+            await run.start(0);
+            for (const one of acts) await run.apply(one);
+          } catch (error) {
+            (error as Error).message += `\n${run.trail.join('\n')}`;
+            throw error;
+          }
+        },
+      ),
+      modelRuns(30),
+    );
+  },
+  RACES_MS,
+);
