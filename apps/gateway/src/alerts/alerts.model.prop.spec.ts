@@ -98,11 +98,16 @@ interface Told {
   mayBeOver: boolean;
   /** A start may know nothing of the latest notice, nor that it is cooling. */
   mayBeUntold: boolean;
+  recoveredMs: number;
+  /** Channels that alone heard of the latest one that a process was not to tell whole. */
+  halfToldTo: ReadonlySet<string>;
+  /** It counts as told: a start has found none in its rule but these, or knows nothing of its end. */
+  mayBeOpen: boolean;
   /** By the wall clock, of the latest firing or repeat; a clock set back makes it now, at once or with the next tick. */
   lastWallMs: { min: number; max: number; said: number } | null;
   /** Sessions named since they began. */
   sessionIds: Set<string>;
-  /** Those that were named, and ended or began anew after: a process that dies in that moment leaves them as they were told. */
+  /** Those that were named, and ended or began anew after. Infinity: a process died in that moment, which leaves them as they were told. */
   endedMs: Map<string, number>;
   truth: Truth;
   /** Since when it is true, nothing keeps it back and nobody touched its rule. */
@@ -118,6 +123,9 @@ const untold = (): Told => ({
   isOpen: false,
   mayBeOver: false,
   mayBeUntold: false,
+  recoveredMs: Number.NEGATIVE_INFINITY,
+  halfToldTo: new Set(),
+  mayBeOpen: false,
   lastWallMs: null,
   sessionIds: new Set(),
   endedMs: new Map(),
@@ -174,7 +182,10 @@ class World {
     return this.of(agent)
       .filter(({ isLooping, isPausedFor, seenMs, askedMs }) => {
         if (type === 'entropy_loop') return !isLooping || this.nowMs - (seenMs ?? 0) >= LOOP_IDLE_MS;
-        if (type === 'semantic_loop') return askedMs === null || this.nowMs - askedMs >= WINDOW_S * 1_000;
+        // Of what fires a start does not know when the latest was: it goes on for as long again.
+        const begunMs = this.startedMs > 0 ? this.startedMs : Number.NEGATIVE_INFINITY;
+        if (type === 'semantic_loop')
+          return this.nowMs - Math.max(askedMs ?? begunMs, begunMs) >= WINDOW_S * 1_000;
         return type !== 'hitl_required' || !isPausedFor;
       })
       .map(({ id }) => id);
@@ -591,14 +602,21 @@ class Run {
       if (rule?.rule_id.startsWith('rule_')) this.ruleIds[at] = rule.rule_id;
       else await this.#create(at, { channels: [0] });
     }
-    for (const rule of this.rules.values())
+    for (const [ruleId, rule] of this.rules)
       for (const agent of AGENTS) {
         const told = rule.told.get(agent) as Told;
+        for (const [id, endedMs] of told.endedMs)
+          if (endedMs > world.diedMs - SLACK_MS) told.endedMs.set(id, Infinity);
         rule.watchedMs.set(agent, world.nowMs);
         // A notice of that moment is not on disk for a channel that came after it, and counts as untold.
         if (rule.channelsSetMs > world.diedMs - SLACK_MS)
           Object.assign(told, { mayBeOver: true, mayBeUntold: true });
         Object.assign(told, { dueSinceMs: null, overSinceMs: null, newsSinceMs: new Map() });
+        const { channel_ids } = listed.find(({ rule_id }) => rule_id === ruleId) ?? {
+          channel_ids: rule.channelIds,
+        };
+        const isHalfAll = told.halfToldTo.size > 0 && channel_ids.every((one) => told.halfToldTo.has(one));
+        told.mayBeOpen ||= isHalfAll || (told.mayBeUntold && told.recoveredMs > world.diedMs - SLACK_MS);
         // On disk is when it was said; it counts as now again if the clock was set back.
         const { lastWallMs: last } = told;
         if (last !== null) last.max = Math.max(last.max, Math.min(last.said, this.wallMs + 1_000));
@@ -622,10 +640,13 @@ class Run {
       this.trail.push(
         `    ${notice.type} ${notice.phase} ${notice.agent_id} ${sessions} ${this.world.nowMs}`,
       );
+      const told = stored.flatMap((row) => (row.notice.notice_id === id ? row.channel_id : []));
+      const toldTo = new Set(told);
+      const rule = this.rules.get(notice.rule_id ?? '');
+      if (rule?.channelIds.every((channelId) => toldTo.has(channelId)) !== false) this.#hear(notice);
       // The process died before it was on disk for each channel: it counts as untold.
-      const isAt = (channelId: string) =>
-        stored.some((row) => row.channel_id === channelId && row.notice.notice_id === id);
-      if (this.rules.get(notice.rule_id ?? '')?.channelIds.every(isAt) !== false) this.#hear(notice);
+      else if (notice.phase !== 'recovered')
+        Object.assign(rule.told.get(notice.agent_id as Agent) as Told, { halfToldTo: toldTo });
     }
   }
 
@@ -712,9 +733,10 @@ class Run {
     const { settings } = rule;
     const what = `${type} ${agent_id}: ${phase}`;
     if (phase === 'recovered') {
-      must(told.isOpen, `${what} is said of something`);
+      must(told.isOpen || told.mayBeOpen, `${what} is said of something`);
       must(told.hadGap, `${what} is true`);
       Object.assign(told, { isOpen: false, mayBeOver: false, sessionIds: new Set() });
+      Object.assign(told, { halfToldTo: new Set(), mayBeOpen: false, recoveredMs: this.world.nowMs });
       return;
     }
     must(settings !== null && isWatched(settings, agent_id as Agent), `${what}: is watched`);
@@ -724,7 +746,7 @@ class Run {
     must(beginsAnew || !this.#isCooling(settings, told, 'min'), `${what}: is cooling`);
     const named = Array.isArray(detail.newest_session_ids) ? detail.newest_session_ids : [];
     if (phase === 'repeat') {
-      must(told.isOpen, `${what} of something told`);
+      must(told.isOpen || told.mayBeOpen, `${what} of something told`);
       const sinceMs = this.wallMs - (told.lastWallMs?.min ?? 0);
       must(sinceMs >= (settings.repeat_s ?? Infinity) * 1_000, `${what}: too soon`);
     } else if (told.isOpen && !told.mayBeOver) {
@@ -735,7 +757,7 @@ class Run {
     for (const id of named) told.sessionIds.add(id);
     const lastWallMs = { min: Math.min(at_ms, this.wallMs), max: this.wallMs, said: at_ms };
     Object.assign(told, { isOpen: true, mayBeOver: false, mayBeUntold: false, lastWallMs });
-    Object.assign(told, { hadGap: false, dueSinceMs: null });
+    Object.assign(told, { hadGap: false, dueSinceMs: null, halfToldTo: new Set(), mayBeOpen: false });
   }
 
   #requireTold(rule: Watched, passedMs: number): void {
@@ -748,11 +770,12 @@ class Run {
       const isLasting = (sinceMs: number | null | undefined): boolean =>
         typeof sinceMs === 'number' && world.nowMs - sinceMs >= SLACK_MS;
       for (const id of settings === null ? [] : world.oldsOf(settings.type, agent))
-        if (told.sessionIds.delete(id)) told.endedMs.set(id, world.nowMs);
+        if (told.sessionIds.delete(id) || told.endedMs.get(id) === Infinity)
+          told.endedMs.set(id, world.nowMs);
       if (isLasting(told.overSinceMs) && told.isOpen && !told.mayBeOver && passedMs > 0)
         must(false, `${what}: is over, and nobody was told`);
       if (settings === null || !isLasting(told.dueSinceMs) || passedMs === 0) continue;
-      must(told.isOpen, `${what}: is to be told`);
+      must(told.isOpen || told.mayBeOpen, `${what}: is to be told`);
       if (!isLasting(this.#setMs)) continue;
       const sinceMs = this.wallMs - (told.lastWallMs?.max ?? 0);
       if (settings.repeat_s !== null && told.lastWallMs !== null && !told.mayBeOver)
@@ -763,7 +786,7 @@ class Run {
       for (const [id, fromMs] of told.newsSinceMs)
         if (isLasting(fromMs) && sinceMs >= NEWS_GAP_MS + SLACK_MS && !told.mayBeOver)
           must(
-            told.sessionIds.has(id) || (told.endedMs.get(id) ?? 0) > world.diedMs - SLACK_MS,
+            told.sessionIds.has(id) || told.endedMs.get(id) === Infinity,
             `${what}: nobody heard of ${id}`,
           );
     }
