@@ -176,6 +176,8 @@ class Race extends RaceOfActors {
   readonly #windows = new Map<string, number>();
   /** Of each step that is scored and not stored: others may be scored between the two, and push its window out. */
   readonly onTheirWay: SessionKey[] = [];
+  /** In this turn, in which a step that had found its window there may be scored without. */
+  readonly #justOut = new Set<SessionKey>();
   /** Whose window was pushed out while steps of it were on their way: what is read for the next one has not all of them. */
   readonly #lacking = new Set<SessionKey>();
   #serial = 0;
@@ -197,11 +199,15 @@ class Race extends RaceOfActors {
       sessionCountMax: acts.windowCountMax,
       onEvicted: (key) => {
         if (this.onTheirWay.includes(key)) this.#lacking.add(key);
+        this.#justOut.add(key);
+        setImmediate(() => this.#justOut.delete(key));
       },
     });
     const score = this.#tracker.recordAndScore.bind(this.#tracker);
     this.#tracker.recordAndScore = (window, tuple) => {
-      this.onTheirWay.push(typeof window === 'string' ? window : this.#tracker.keyOf(window));
+      const key = typeof window === 'string' ? window : this.#tracker.keyOf(window);
+      if (this.#justOut.has(key)) this.#lacking.add(key);
+      this.onTheirWay.push(key);
       return score(window, tuple);
     };
     const live = {
