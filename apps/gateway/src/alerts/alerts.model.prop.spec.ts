@@ -107,7 +107,7 @@ interface Told {
   lastWallMs: { min: number; max: number; said: number } | null;
   /** Sessions named since they began. */
   sessionIds: Set<string>;
-  /** Those that were named, and ended or began anew after. Infinity: a process died in that moment, which leaves them as they were told. */
+  /** Those that were named, and ended or began anew after. Infinity: they may count as told, for no tick or no later process knows. */
   endedMs: Map<string, number>;
   truth: Truth;
   /** Since when it is true, nothing keeps it back and nobody touched its rule. */
@@ -178,14 +178,13 @@ class World {
   }
 
   /** Sessions that are in it no more, for certain: the next time is news. */
-  oldsOf(type: AlertType, agent: Agent): string[] {
+  oldsOf(type: AlertType, agent: Agent, atMs = this.nowMs): string[] {
     return this.of(agent)
       .filter(({ isLooping, isPausedFor, seenMs, askedMs }) => {
-        if (type === 'entropy_loop') return !isLooping || this.nowMs - (seenMs ?? 0) >= LOOP_IDLE_MS;
+        if (type === 'entropy_loop') return !isLooping || atMs - (seenMs ?? 0) >= LOOP_IDLE_MS;
         // Of what fires a start does not know when the latest was: it goes on for as long again.
         const begunMs = this.startedMs > 0 ? this.startedMs : Number.NEGATIVE_INFINITY;
-        if (type === 'semantic_loop')
-          return this.nowMs - Math.max(askedMs ?? begunMs, begunMs) >= WINDOW_S * 1_000;
+        if (type === 'semantic_loop') return atMs - Math.max(askedMs ?? begunMs, begunMs) >= WINDOW_S * 1_000;
         return type !== 'hitl_required' || !isPausedFor;
       })
       .map(({ id }) => id);
@@ -769,9 +768,12 @@ class Run {
       const what = `${settings?.type} of ${agent}`;
       const isLasting = (sinceMs: number | null | undefined): boolean =>
         typeof sinceMs === 'number' && world.nowMs - sinceMs >= SLACK_MS;
+      // What time ends is forgotten with the next tick: one that begins anew before may count as told.
+      const tickMs = world.nowMs - ((world.nowMs - world.startedMs) % TICK_MS);
+      const forgotten = settings === null ? [] : world.oldsOf(settings.type, agent, tickMs);
       for (const id of settings === null ? [] : world.oldsOf(settings.type, agent))
         if (told.sessionIds.delete(id) || told.endedMs.get(id) === Infinity)
-          told.endedMs.set(id, world.nowMs);
+          told.endedMs.set(id, forgotten.includes(id) ? world.nowMs : Infinity);
       if (isLasting(told.overSinceMs) && told.isOpen && !told.mayBeOver && passedMs > 0)
         must(false, `${what}: is over, and nobody was told`);
       if (settings === null || !isLasting(told.dueSinceMs) || passedMs === 0) continue;
