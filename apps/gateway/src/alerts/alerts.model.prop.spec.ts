@@ -105,6 +105,8 @@ interface Told {
   mayBeOpen: boolean;
   /** By the wall clock, of the latest firing or repeat; a clock set back makes it now, at once or with the next tick. */
   lastWallMs: { min: number; max: number; said: number } | null;
+  /** When its rule began or ceased to watch last, and what cooled until then. */
+  unwatched: { last: Told['lastWallMs']; atMs: number };
   /** Sessions named since they began. */
   sessionIds: Set<string>;
   /** Those that were named, and ended or began anew after. Infinity: they may count as told, for no tick or no later process knows. */
@@ -127,6 +129,7 @@ const untold = (): Told => ({
   halfToldTo: new Set(),
   mayBeOpen: false,
   lastWallMs: null,
+  unwatched: { last: null, atMs: Number.NEGATIVE_INFINITY },
   sessionIds: new Set(),
   endedMs: new Map(),
   truth: 'no',
@@ -616,6 +619,10 @@ class Run {
         };
         const isHalfAll = told.halfToldTo.size > 0 && channel_ids.every((one) => told.halfToldTo.has(one));
         told.mayBeOpen ||= isHalfAll || (told.mayBeUntold && told.recoveredMs > world.diedMs - SLACK_MS);
+        // A process that died in the moment in which its rule ceased to watch may leave it cooling.
+        const { last: before, atMs } = told.unwatched;
+        if (before !== null && atMs > world.diedMs - SLACK_MS)
+          told.lastWallMs ??= { ...before, min: Number.NEGATIVE_INFINITY };
         // On disk is when it was said; it counts as now again if the clock was set back.
         const { lastWallMs: last } = told;
         if (last !== null) last.max = Math.max(last.max, Math.min(last.said, this.wallMs + 1_000));
@@ -676,6 +683,7 @@ class Run {
         const wasWatched = isWatched(before, agent);
         if (wasWatched !== isWatched(after, agent)) {
           rule.watchedMs.set(agent, this.world.nowMs);
+          told.unwatched = { last: told.lastWallMs ?? told.unwatched.last, atMs: this.world.nowMs };
           told.lastWallMs = null;
           told.hadGap = true;
           // Nobody closes it, and nobody goes on with it.
