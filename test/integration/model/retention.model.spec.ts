@@ -14,7 +14,7 @@ import { buildDecisionLog } from '#testing';
 import { makeDataDir, OPERATOR_TOKEN, operatorAt, type RunningGateway } from '../start-gateway.js';
 import { gateway, startAgain, startOneGateway, upstream, upstreamsAt } from '../start-one-gateway.js';
 import { ask, ChatVendor, COST_USD, MODELS } from './proxied-chat.js';
-import { command, type Ending, MODEL_TIMEOUT_MS, runModel, soon, times } from './run-model.js';
+import { comparing, type Ending, MODEL_TIMEOUT_MS, runModel, soon, times } from './run-model.js';
 import { TENANTS, type TenantName } from './two-tenants.js';
 
 type Json = Record<string, any>;
@@ -323,21 +323,7 @@ const bodyOf = (session: Session, trace: string, intent: string, hitl_required =
     control: { hitl_required },
   } as never);
 
-const act = <Args>(
-  name: string,
-  args: fc.Arbitrary<Args>,
-  run: (model: Model, real: Real, given: Args) => Promise<void>,
-  check?: (model: Readonly<Model>, given: Args) => boolean,
-) =>
-  command<Model, Real, Args>(
-    name,
-    args,
-    async (model, real, given) => {
-      await run(model, real, given);
-      await agree(model, real);
-    },
-    check,
-  );
+const act = comparing(agree);
 
 const newSteps = (model: Model, session: Session, count: number, intent?: string): Sent[] =>
   Array.from({ length: count }, () => {

@@ -7,17 +7,14 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ScriptedUpstream } from '#testing';
 import { freePort } from '../free-ports.js';
-import { OPERATOR_TOKEN, operatorAt, type RunningGateway, startGateway } from '../start-gateway.js';
+import { type RunningGateway, startGateway } from '../start-gateway.js';
 import { upstreamsAt } from '../start-one-gateway.js';
 import { type RedisServer, redisMissing, startRedis } from '../start-redis.js';
 import { ask, ChatVendor } from './proxied-chat.js';
 import { comparing, type Ending, MODEL_TIMEOUT_MS, runModel, soon, times } from './run-model.js';
+import { other, SIDES, type Side, TwoGateways } from './two-gateways.js';
 
 type Json = Record<string, any>;
-
-const SIDES = ['a', 'b'] as const;
-type Side = (typeof SIDES)[number];
-const other = (side: Side): Side => (side === 'a' ? 'b' : 'a');
 
 const AGENTS = ['one', 'two'] as const;
 type AgentName = (typeof AGENTS)[number];
@@ -91,46 +88,17 @@ class Model {
   }
 }
 
-class Real {
-  readonly tenant: string;
+class Real extends TwoGateways {
   readonly keys = {} as Record<Side, string>;
-  #mark = 0;
 
   constructor(run: number) {
-    this.tenant = `switch-${run}`;
+    super(`switch-${run}`, (side) => gateways[side].url);
     upstream.script(new ChatVendor().script);
-  }
-
-  as = (side: Side): RunningGateway['operator'] =>
-    operatorAt(gateways[side].url, OPERATOR_TOKEN, 'ada', this.tenant);
-
-  async look(side: Side, path: string): Promise<Json> {
-    return (await this.as(side)('GET', path)).body;
   }
 
   ask(side: Side, agent: AgentName): Promise<string> {
     const headers = { authorization: `Bearer ${this.keys[side]}`, 'x-observatory-session': agent };
     return ask(`${gateways[side].url}/agents/${agent}`, headers, { id: 'the-same' });
-  }
-
-  /** Each has heard all that the other was told, for a word behind it is in force. */
-  async exchange(): Promise<void> {
-    this.#mark += 1;
-    const mark = { session_calls_max: this.#mark };
-    for (const side of SIDES) await this.as(side)('PATCH', `/v1/agents/mark-${side}/policy`, mark);
-    for (const side of SIDES)
-      await soon(() => this.look(side, `/v1/agents/mark-${other(side)}/policy`)).toMatchObject(mark);
-  }
-
-  /** What it is to tell stands in Redis. */
-  async isConnected(side: Side): Promise<void> {
-    await soon(async () => (await this.look(side, '/v1/system')).redis.connected).toBe(true);
-    await soon(async () => {
-      const response = await fetch(`${gateways[side].url}/metrics`, {
-        headers: { authorization: `Bearer ${OPERATOR_TOKEN}`, 'x-observatory-operator-id': 'ada' },
-      });
-      return /^observatory_shared_control_words_waiting (\d+)$/m.exec(await response.text())?.[1];
-    }).toBe('0');
   }
 }
 

@@ -13,17 +13,14 @@ import { ALL_AGENTS, agentScope } from '#contracts';
 import { type LimitName, limitWindows } from '#domain/policy';
 import { lookAt, ScriptedUpstream } from '#testing';
 import { freePort } from '../free-ports.js';
-import { OPERATOR_TOKEN, operatorAt, type RunningGateway, startGateway } from '../start-gateway.js';
+import { type RunningGateway, startGateway } from '../start-gateway.js';
 import { upstreamsAt } from '../start-one-gateway.js';
 import { type RedisServer, redisMissing, startRedis } from '../start-redis.js';
 import { ANSWER_TOKENS, ask, ChatVendor } from './proxied-chat.js';
 import { command, type Ending, MODEL_TIMEOUT_MS, runModel, soon, times } from './run-model.js';
+import { other, SIDES, type Side, TwoGateways } from './two-gateways.js';
 
 type Json = Record<string, any>;
-
-const SIDES = ['a', 'b'] as const;
-type Side = (typeof SIDES)[number];
-const other = (side: Side): Side => (side === 'a' ? 'b' : 'a');
 
 const AGENTS = ['one', 'two'] as const;
 const SESSIONS = AGENTS.flatMap((agent) => ['x', 'y'].map((name) => `${agent}-${name}`));
@@ -248,25 +245,16 @@ class Model {
   }
 }
 
-class Real {
+class Real extends TwoGateways {
   readonly vendor = new ChatVendor();
   /** Of calls that are over, by their ids. */
   readonly outcomes = new Map<string, string>();
   readonly keys = {} as Record<Side, string>;
   readonly failures: Record<Side, number> = { a: 0, b: 0 };
-  readonly tenant: string;
-  #mark = 0;
 
   constructor(run: number) {
-    this.tenant = `shared-${run}`;
+    super(`shared-${run}`, (side) => gateways[side].url);
     upstream.script(this.vendor.script);
-  }
-
-  as = (side: Side): RunningGateway['operator'] =>
-    operatorAt(gateways[side].url, OPERATOR_TOKEN, 'ada', this.tenant);
-
-  async look(side: Side, path: string): Promise<Json> {
-    return (await this.as(side)('GET', path)).body;
   }
 
   ask({ id, via, agent, session, how }: Call, onHeaders?: (headers: Headers) => void): Promise<string> {
@@ -278,26 +266,6 @@ class Real {
   }
 
   hasCome = ({ id }: Call) => this.vendor.asked.some((one) => one.id === id);
-
-  /** Each has heard all that the other was told, for a word behind it is in force. */
-  async exchange(): Promise<void> {
-    this.#mark += 1;
-    const mark = { session_calls_max: this.#mark };
-    for (const side of SIDES) await this.as(side)('PATCH', `/v1/agents/mark-${side}/policy`, mark);
-    for (const side of SIDES)
-      await soon(() => this.look(side, `/v1/agents/mark-${other(side)}/policy`)).toMatchObject(mark);
-  }
-
-  /** What it is to tell stands in Redis. */
-  async isConnected(side: Side): Promise<void> {
-    await soon(async () => (await this.look(side, '/v1/system')).redis.connected).toBe(true);
-    await soon(async () => {
-      const response = await fetch(`${gateways[side].url}/metrics`, {
-        headers: { authorization: `Bearer ${OPERATOR_TOKEN}`, 'x-observatory-operator-id': 'ada' },
-      });
-      return /^observatory_shared_control_words_waiting (\d+)$/m.exec(await response.text())?.[1];
-    }).toBe('0');
-  }
 
   /** Since it was asked last, it has let calls pass, or told nothing, for Redis did not answer in time. */
   async hasFailedOpen(side: Side): Promise<boolean> {
