@@ -237,10 +237,12 @@ export class AgentDirectory {
     requirePlace(this.#policies.fits(scope));
     const audit = this.#draft(scope, by, 'agent.deactivate', { reason });
     const before = this.policy(scope);
-    const stopped = () =>
-      applyPolicyPatch(before, { active: false, reason }, by.operator_id, this.#parts.clock.nowMs());
-    // Somebody may be about to let it in.
-    const stop: UnwrittenStop = { policy: isNews ? stopped() : { ...before }, audit, isNews };
+    const nowMs = this.#parts.clock.nowMs();
+    // One that is no news may become so: somebody may be about to let the agent in.
+    const policy = isNews
+      ? applyPolicyPatch(before, { active: false, reason }, by.operator_id, nowMs)
+      : { ...before };
+    const stop: UnwrittenStop = { policy, audit, isNews };
     const written = this.#stopAtOnce(scope, stop, () => this.#widenKill(scope));
     onInForce();
     await storedInTime(written, this.#parts.timer).catch(inForceUnsaved);
