@@ -38,7 +38,7 @@ import { WriteCallTable } from './write-call-table.js';
 
 /** Of the space to be kept free, below which commands are refused, too: of 32 MiB, 4. */
 const COMMAND_SHARE = 1 / 8;
-/** As much again is kept from other programs, as a file: of 32 MiB, 8. */
+/** What is kept from other programs besides, as a file: of 32 MiB, 8. */
 const RESERVE_SHARE = 1 / 4;
 
 export class SqliteWriter {
