@@ -84,7 +84,9 @@ test('who stops all is seen by every operator at once, whatever page they are on
   await ana.getByRole('button', { name: 'Stop all agents' }).click();
   await ana.locator('[data-testid=all-agents][data-state=inactive]').waitFor();
   await expect(ask('never-seen')).rejects.toMatchObject({ status: 403 });
-  await ana.locator('[data-agent-id=first] [data-state=all_stopped]').waitFor();
+  await ana.getByRole('button', { name: '1 new' }).click();
+  for (const agent of ['first', 'never-seen'])
+    await ana.locator(`[data-agent-id=${agent}] [data-state=all_stopped]`).waitFor();
   await checkEveryLook(ana, 'all-agents-stopped');
 
   const notice = ben.getByTestId('all-stopped');
@@ -96,7 +98,8 @@ test('who stops all is seen by every operator at once, whatever page they are on
   await ben.getByTestId('let-all-run').click();
   await ben.getByRole('dialog').getByRole('button', { name: 'Let all run' }).click();
   await ana.locator('[data-testid=all-agents][data-state=active]').waitFor();
-  await ana.locator('[data-agent-id=first] [data-state=active]').waitFor();
+  for (const agent of ['first', 'never-seen'])
+    await ana.locator(`[data-agent-id=${agent}] [data-state=active]`).waitFor();
   await ask('never-seen');
   await ben.goto(`${gateway.url}/settings?section=audit`);
   await ben.getByRole('link', { name: 'All agents' }).first().waitFor();

@@ -6,11 +6,15 @@ import { Badge, formatCost, formatShare, plural, RelativeTime } from '../../ui';
 import { DECISIONS } from '../calls/decision-texts';
 import { SPAN_LABELS } from './agent-meters';
 import { isFailing, isKilled, isRefused, spentBudget } from './select-agents';
+import { useAllChangedMs } from './use-all-changed';
 
 export function AgentState({ agent }: { agent: AgentView }) {
   const isAllStopped = useOfTopic('gateway:all_agents', (all) => all?.policy.active === false);
+  const allChangedMs = useAllChangedMs();
   const { active, deactivated_by, deactivated_reason } = agent.policy;
-  if (active && agent.latest_refusal !== null && isRefused(agent)) {
+  // Those of its calls that are refused meanwhile are so with all the others.
+  const isRefusedAlone = active && !isAllStopped && isRefused(agent, allChangedMs);
+  if (isRefusedAlone && agent.latest_refusal !== null) {
     const { decision, detail } = agent.latest_refusal;
     const { label, tone, text } = DECISIONS[decision];
     return (

@@ -66,7 +66,11 @@ export function AgentsPage() {
   const throttled = useThrottled(agents, ORDER_EVERY_MS);
   // The first snapshot is not delayed.
   const forOrder = throttled.size === 0 ? agents : throttled;
-  const target = useMemo(() => selectAgents(forOrder.values(), search), [forOrder, search]);
+  const allChangedMs = together?.policy.updated_at_ms ?? 0;
+  const target = useMemo(
+    () => selectAgents(forOrder.values(), search, allChangedMs),
+    [forOrder, search, allChangedMs],
+  );
 
   const countText = `${formatCount(agents.size)}${hasMore ? '+' : ''}`;
 

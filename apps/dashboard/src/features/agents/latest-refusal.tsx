@@ -4,6 +4,7 @@ import { TextLink } from '../../app/text-link';
 import { RelativeTime } from '../../ui';
 import { DECISIONS } from '../calls/decision-texts';
 import { isRefused } from './select-agents';
+import { useAllChangedMs } from './use-all-changed';
 
 interface LatestRefusalProps {
   agent: AgentView;
@@ -13,8 +14,9 @@ interface LatestRefusalProps {
 
 /** Draws nothing where its calls go through, or somebody stopped it. */
 export function LatestRefusal({ agent, namesAgent = false }: LatestRefusalProps) {
+  const allChangedMs = useAllChangedMs();
   const { latest_refusal: refusal, policy, agent_id: agentId } = agent;
-  if (!policy.active || refusal === null || !isRefused(agent)) return null;
+  if (!policy.active || refusal === null || !isRefused(agent, allChangedMs)) return null;
   const { label, text } = DECISIONS[refusal.decision];
   return (
     <p data-testid="latest-refusal" className="text-muted">

@@ -50,6 +50,12 @@ describe('isRefused', () => {
     expect(isRefused({ ...refused, policy: { ...refused.policy, updated_at_ms: 5 } })).toBe(false);
     expect(isRefused(calm)).toBe(false);
   });
+
+  it('is over once an operator changed what all agents may do, or let them run', () => {
+    expect(isRefused(refused, 4)).toBe(true);
+    expect(isRefused(refused, 5)).toBe(false);
+    expect(selectAgents(all, { state: 'refused' }, 5)).toEqual([]);
+  });
 });
 
 describe('isFailing', () => {
