@@ -54,6 +54,22 @@ test.each([
   },
 );
 
+test('that nothing can be stored is said on every page beside System, and there with what it means, while it is so', async () => {
+  const page = await openAs(browser, gateway, 'ana', '/system');
+  const heading = page.locator('header').filter({ hasText: 'Updated' });
+  await heading.getByText('Gateway serves', { exact: true }).waitFor();
+  const letGo = holdDatabase();
+  await heading.getByText('Gateway is not ready').waitFor();
+  expect(await heading.getByText('Gateway serves').count()).toBe(0);
+  await page.getByRole('alert').filter({ hasText: 'The database takes nothing' }).waitFor();
+  await page.getByRole('link', { name: 'System 1 failing' }).waitFor();
+  await checkEveryLook(page, 'slow-disk-system');
+  letGo();
+  await heading.getByText('Gateway serves', { exact: true }).waitFor();
+  expect(await page.getByText('The database takes nothing').count()).toBe(0);
+  await page.getByRole('link', { name: 'System', exact: true }).waitFor();
+});
+
 test('a dialog that asks whether to stop all goes where somebody else was faster', async () => {
   await ask('first');
   const page = await openAs(browser, gateway, 'ana', '/agents');

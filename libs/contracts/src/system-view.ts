@@ -50,6 +50,8 @@ export type UpstreamHealth = z.infer<typeof upstreamHealthSchema>;
 export const systemViewSchema = z.object({
   at_ms: z.number(),
   uptime_s: z.number(),
+  /** Why `/readyz` says that this gateway should be sent no traffic, as it says it there; empty: it is ready. */
+  not_ready: z.array(z.string()),
   /** Where the links of alerts lead; null: they have none, since OBSERVATORY_PUBLIC_URL is not set. */
   public_url: z.string().nullable(),
   sidecar: z.object({

@@ -1,6 +1,6 @@
 /**
  * What fails, as a red number in the navigation: at Alerts the channels through which nobody hears of anything, at System the vendors
- * that take no calls and what the gateway is without. Counted where a query reads its answer: one of another shape, as an older gateway or
+ * that take no calls, what the gateway is without and why it is not ready. Counted where a query reads its answer: one of another shape, as an older gateway or
  * something in front of it gives, costs the number and no page.
  */
 import { useQuery } from '@tanstack/react-query';
@@ -25,4 +25,4 @@ const failingChannelCount = (channels: readonly AlertChannel[]): number =>
   channels.filter(isChannelFailing).length;
 
 const failingPartCount = ({ view }: { view: SystemView }): number =>
-  failingUpstreams(view).length + missingPartCount(view);
+  failingUpstreams(view).length + missingPartCount(view) + view.not_ready.length;

@@ -7,7 +7,7 @@ import { Badge, Callout, CountBars, EmptyState, formatCount, Panel, RelativeTime
 import { LatencyPanel } from './latency-panel';
 import { SidecarPanel } from './sidecar-panel';
 import { StateBadge } from './state-badge';
-import { checkLines, reasonLines, siteLines, sumOf, uptimeText } from './system-texts';
+import { checkLines, notReadyText, reasonLines, siteLines, sumOf, uptimeText } from './system-texts';
 import { UpstreamsPanel } from './upstreams-panel';
 import { useSystem } from './use-system';
 
@@ -37,6 +37,13 @@ export function SystemPage() {
           <RelativeTime atMs={updatedAtMs} short className="nums font-medium" />. {failure}
         </Callout>
       ) : null}
+      {isStale || !view
+        ? null
+        : view.not_ready.map((reason) => (
+            <Callout key={reason} tone="danger" alert icon={<TriangleAlert size={14} aria-hidden="true" />}>
+              {notReadyText(reason)}
+            </Callout>
+          ))}
       {view ? <Parts view={view} asOfMs={isStale ? updatedAtMs : null} /> : <Waiting failure={failure} />}
     </StatePage>
   );
@@ -54,7 +61,9 @@ function Overall({ view }: { view: SystemView }) {
             : `${failing.length} upstreams are failing`}
         </Badge>
       )}
-      {missingPartCount(view) > 0 ? (
+      {view.not_ready.length > 0 ? (
+        <Badge tone="danger">Gateway is not ready</Badge>
+      ) : missingPartCount(view) > 0 ? (
         <Badge tone="warning">Gateway serves, with parts missing</Badge>
       ) : (
         <Badge tone="success">Gateway serves</Badge>

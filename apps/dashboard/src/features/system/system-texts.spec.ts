@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { checkLines, reasonLines, sidecarText, siteLines, sumOf, uptimeText } from './system-texts';
+import {
+  checkLines,
+  notReadyText,
+  reasonLines,
+  sidecarText,
+  siteLines,
+  sumOf,
+  uptimeText,
+} from './system-texts';
 
 type Sidecar = Parameters<typeof sidecarText>[0];
 const text = (over: Partial<Sidecar>) =>
@@ -24,6 +32,19 @@ describe('sidecarText', () => {
     expect(own.advice).toContain('LOOP_EMBEDDING_REDIS_URL');
     const others = text({ state: 'serving', is_supervised: false, store_problem });
     expect(others.advice).toContain('REDIS_URL of the sidecar');
+  });
+});
+
+describe('notReadyText', () => {
+  it('says of a store that takes nothing which one it is, and what can be done all the same', () => {
+    const text = notReadyText('store: store_full');
+    expect(text).toContain('(store_full)');
+    expect(text).toContain('You can still stop an agent, or all of them');
+  });
+
+  it('says of anything else what it is', () => {
+    expect(notReadyText('draining')).toContain('ending');
+    expect(notReadyText('no file descriptors left')).toContain('no file descriptors left');
   });
 });
 

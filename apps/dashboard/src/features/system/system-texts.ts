@@ -55,6 +55,14 @@ export function sidecarText({
   }
 }
 
+/** Why the gateway is not ready, and what holds meanwhile. @param reason as `/readyz` says it */
+export function notReadyText(reason: string): string {
+  if (reason.startsWith('store: '))
+    return `The database takes nothing (${reason.slice('store: '.length)}): its disk is full, fails or hangs, or another program holds it. Steps that agents post are refused, and pauses, terminations and settings may be. Calls through the proxy go on, and the kill switch with them. You can still stop an agent, or all of them: that is in force at once. All of it goes on by itself as soon as the database takes writes.`;
+  if (reason === 'draining') return 'It is ending: calls under way are finished, and no new ones are taken.';
+  return `No more connections: ${reason}.`;
+}
+
 const withoutStore = (isSupervised: boolean): SidecarText => ({
   label: 'Serving, without its store',
   tone: 'warning',

@@ -43,7 +43,7 @@ export const OPERATION_ROUTES: readonly Route[] = [
     tag: 'Operation',
     summary: 'Look at the parts this gateway leans on',
     description:
-      'The upstreams of your tenant by the calls that this gateway sent there, the embedding sidecar, its latency as this gateway sees it, what failed open since the start, Redis.',
+      'Whether it is ready, as `/readyz` says it; the upstreams of your tenant by the calls that this gateway sent there, the embedding sidecar, its latency as this gateway sees it, what failed open since the start, Redis.',
     caller: 'observe',
     answers: { 200: { description: 'As it is now.', schema: systemViewSchema } },
   },
