@@ -25,7 +25,7 @@ test.each([
   ['all agents', '/agents', 'stop-all', 'Stop all agents', 'let-all-run'],
   ['one agent', '/agents/first', 'agent-deactivate', 'Deactivate agent', 'agent-reactivate'],
 ])(
-  'who stops %s reads that the stop is in force, though not stored, and asks again whether it is',
+  'who stops %s reads that the stop is in force, though not stored, until it is',
   async (_, path, button, confirm, undo) => {
     upstream.script(always(openaiChat, { text: 'Yes.' }));
     await ask('first');
@@ -44,8 +44,14 @@ test.each([
     expect(await dialog.getByRole('button', { name: 'Close', exact: true }).count()).toBe(2);
     expect(await dialog.getByRole('button', { name: 'Cancel' }).count()).toBe(0);
     await checkEveryLook(page, `slow-disk-${button}`);
+    // Who closes the dialog, or has not given the stop, reads it as well.
+    const ben = await openAs(browser, gateway, 'ben', path);
+    const unstored = ben.getByText('Not stored yet: a restart would forget it');
+    await unstored.waitFor();
+    await checkEveryLook(ben, `slow-disk-${button}-for-others`);
     letGo();
-    await dialog.getByRole('button', { name: confirm }).click();
+    await unstored.waitFor({ state: 'detached' });
+    await ben.getByTestId(undo).waitFor();
     await dialog.waitFor({ state: 'detached' });
     await page.getByTestId(undo).click();
     await page.getByRole('dialog').getByRole('button').last().click();

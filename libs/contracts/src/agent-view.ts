@@ -29,9 +29,13 @@ const callRefusalSchema = z.object({
 });
 export type CallRefusal = z.infer<typeof callRefusalSchema>;
 
+/** False: it is stopped, but the store has not taken that yet, and a restart would forget it. It is stored as soon as the store takes it. */
+const isStopStored = z.boolean();
+
 export const agentViewSchema = z.object({
   agent_id: z.string(),
   policy: agentPolicySchema,
+  is_stop_stored: isStopStored,
   kill_switch: killSwitchAnswerSchema,
   spend: spendSchema,
   /** Of its proxied calls; null: none since this gateway's start. */
@@ -57,6 +61,7 @@ export type AgentView = z.infer<typeof agentViewSchema>;
 /** `GET /v1/all-agents`: the agents of a tenant, taken together. */
 export const allAgentsViewSchema = z.object({
   policy: allAgentsPolicySchema,
+  is_stop_stored: isStopStored,
   /** By all of them, through this gateway. */
   spend: spendSchema,
 });

@@ -19,7 +19,7 @@ export function AllStoppedNotice() {
     >
       {/* A long reason stands on its page: here it would leave no room for this one. */}
       <span className="line-clamp-3 min-w-0 [overflow-wrap:anywhere]">
-        <AllStoppedBy policy={data.policy} />
+        <AllStoppedBy view={data} />
       </span>
       <span className="shrink-0">
         {' · '}

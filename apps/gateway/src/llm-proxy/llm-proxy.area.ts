@@ -164,7 +164,11 @@ export class LlmProxyArea {
       audit,
       clock,
       timer: systemTimer,
-      onPolicy: (scope) => this.#waiting.lookAgain(isAllAgents(scope) ? undefined : scope),
+      onPolicy: (scope) => {
+        this.#waiting.lookAgain(isAllAgents(scope) ? undefined : scope);
+        const { tenantId, agentId } = splitAgentScope(scope);
+        this.views.touch(tenantId, agentId);
+      },
       onClosed: (tenantId) => {
         events.tenantClosed(tenantId);
         this.#waiting.lookAgain();

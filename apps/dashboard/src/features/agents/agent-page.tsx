@@ -105,6 +105,7 @@ function AgentHeader({ agent }: { agent: AgentView }) {
           <DeactivateButton
             agentId={agent.agent_id}
             whenStopped={policy.active ? null : <ReactivateButton agentId={agent.agent_id} asksFirst />}
+            isStored={agent.is_stop_stored}
           />
         </div>
       </div>

@@ -25,6 +25,7 @@ export function buildAgent(agent_id: string, over: Partial<AgentView> = {}): Age
       updated_at_ms: null,
       updated_by: null,
     },
+    is_stop_stored: true,
     kill_switch: {
       ...KILL_SWITCH_DEFAULTS,
       agent_id,

@@ -48,11 +48,14 @@ function AllAgents({ view }: { view: AllAgentsView }) {
             </Badge>
           )}
           <div className="ml-auto min-w-0 max-md:ml-0 max-md:w-full">
-            <StopAllButton whenStopped={policy.active ? null : <LetAllRunButton />} />
+            <StopAllButton
+              whenStopped={policy.active ? null : <LetAllRunButton />}
+              isStored={view.is_stop_stored}
+            />
           </div>
         </div>
         <p role="status" className={policy.active ? 'sr-only' : 'text-danger [overflow-wrap:anywhere]'}>
-          {policy.active ? null : <AllStoppedBy policy={policy} />}
+          {policy.active ? null : <AllStoppedBy view={view} />}
         </p>
         <p className="max-w-prose text-muted text-xs">
           What holds for every agent of this tenant, also for one that nobody has seen yet, beside its own

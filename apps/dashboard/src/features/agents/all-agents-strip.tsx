@@ -34,7 +34,7 @@ export function AllAgentsStrip({ view }: { view: AllAgentsView }) {
           ) : (
             <>
               <Ban size={13} aria-hidden="true" className="-mt-0.5 mr-1.5 inline" />
-              <AllStoppedBy policy={policy} />
+              <AllStoppedBy view={view} />
             </>
           )}
         </p>
@@ -60,7 +60,10 @@ export function AllAgentsStrip({ view }: { view: AllAgentsView }) {
         ))}
       </div>
       <div className={cx(!policy.active && 'max-md:basis-full')}>
-        <StopAllButton whenStopped={policy.active ? null : <LetAllRunButton />} />
+        <StopAllButton
+          whenStopped={policy.active ? null : <LetAllRunButton />}
+          isStored={view.is_stop_stored}
+        />
       </div>
     </section>
   );

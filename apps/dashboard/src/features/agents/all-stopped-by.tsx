@@ -1,10 +1,11 @@
 /** "All agents' calls are stopped by ana, 12 s ago · The key has leaked": for every operator who looks, at once. */
-import type { AllAgentsPolicy } from '#contracts';
+import type { AllAgentsView } from '#contracts';
 import { RelativeTime } from '../../ui';
+import { NotStoredYet } from './not-stored-yet';
 
-/** @param policy under which none may call */
-export function AllStoppedBy({ policy }: { policy: AllAgentsPolicy }) {
-  const { deactivated_by, deactivated_at_ms, deactivated_reason } = policy;
+/** @param view of those of whom none may call */
+export function AllStoppedBy({ view }: { view: AllAgentsView }) {
+  const { deactivated_by, deactivated_at_ms, deactivated_reason } = view.policy;
   return (
     <>
       <span className="font-semibold">All agents' calls are stopped</span> by {deactivated_by ?? 'somebody'}
@@ -14,6 +15,7 @@ export function AllStoppedBy({ policy }: { policy: AllAgentsPolicy }) {
         </>
       )}
       {deactivated_reason ? ` · ${deactivated_reason}` : null}
+      <NotStoredYet isStored={view.is_stop_stored} />
     </>
   );
 }

@@ -1,6 +1,6 @@
 /**
  * Stops an agent, or all of them: every call is refused until somebody lets them go on. The reason goes into the audit. A stop is in
- * force before it is stored: whoever gave it still reads how it went, though the button is no longer there.
+ * force before it is stored: whoever gave it still reads how it went, though the button is no longer there, until it is stored.
  */
 import { Ban } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
@@ -10,11 +10,13 @@ import { Button, ConfirmDialog, Field, Input, withUnseen } from '../../ui';
 interface WhenStopped {
   /** In place of the button; null while there is something to stop. */
   whenStopped: ReactNode;
+  /** False: it is stopped, and the store does not know it yet. */
+  isStored: boolean;
 }
 
-export const DeactivateButton = ({ agentId, whenStopped }: { agentId: string } & WhenStopped) => (
+export const DeactivateButton = ({ agentId, ...stopped }: { agentId: string } & WhenStopped) => (
   <StopButton
-    whenStopped={whenStopped}
+    {...stopped}
     label="Deactivate"
     testId="agent-deactivate"
     title={`Deactivate ${withUnseen(agentId)}?`}
@@ -24,9 +26,9 @@ export const DeactivateButton = ({ agentId, whenStopped }: { agentId: string } &
   />
 );
 
-export const StopAllButton = ({ whenStopped }: WhenStopped) => (
+export const StopAllButton = (stopped: WhenStopped) => (
   <StopButton
-    whenStopped={whenStopped}
+    {...stopped}
     label="Stop all"
     testId="stop-all"
     title="Stop all agents?"
@@ -47,9 +49,9 @@ interface StopButtonProps extends WhenStopped {
 }
 
 function StopButton(props: StopButtonProps) {
-  const { label, testId, title, description, confirmLabel, stop, whenStopped } = props;
+  const { label, testId, title, description, confirmLabel, stop, whenStopped, isStored } = props;
   const denial = useDenial('command');
-  const [asks, setAsks] = useState<'no' | 'first' | 'sent'>('no');
+  const [asks, setAsks] = useState<'no' | 'first' | 'sent' | 'failed'>('no');
   const [reason, setReason] = useState('');
   const [problem, setProblem] = useState<string | null>(null);
   const open = () => {
@@ -61,8 +63,8 @@ function StopButton(props: StopButtonProps) {
     setProblem(isGiven ? null : 'Say why: it is shown to others and written to the audit.');
     return isGiven;
   };
-  // Somebody else was faster.
-  if (whenStopped !== null && asks === 'first') setAsks('no');
+  // Somebody else was faster, or the store has it now.
+  if (whenStopped !== null && (asks === 'first' || (asks === 'failed' && isStored))) setAsks('no');
   const button = (
     <Button
       variant="danger-quiet"
@@ -89,7 +91,12 @@ function StopButton(props: StopButtonProps) {
         check={check}
         onConfirm={async () => {
           setAsks('sent');
-          await stop(reason.trim());
+          try {
+            await stop(reason.trim());
+          } catch (error) {
+            setAsks('failed');
+            throw error;
+          }
           setReason('');
         }}
       >

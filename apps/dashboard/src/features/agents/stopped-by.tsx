@@ -2,6 +2,7 @@
 import type { AgentView } from '#contracts';
 import { TextLink } from '../../app/text-link';
 import { RelativeTime } from '../../ui';
+import { NotStoredYet } from './not-stored-yet';
 import { isKilled } from './select-agents';
 
 interface StoppedByProps {
@@ -32,6 +33,7 @@ export function StoppedBy({ agent, namesAgent = false }: StoppedByProps) {
           <bdi>{deactivated_reason}</bdi>
         </span>
       ) : null}
+      <NotStoredYet isStored={agent.is_stop_stored} />
       {agent.open_incident_id === null ? null : (
         <>
           {' · '}

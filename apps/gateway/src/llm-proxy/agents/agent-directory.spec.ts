@@ -13,6 +13,7 @@ import { type Deferred, deferred } from '#kernel';
 import { FakeTime, turn } from '#testing';
 import { SettingsAudit } from '../../auth/settings-audit.js';
 import { STORED_WITHIN_MS } from '../../stored-in-time.js';
+import { WRITE_AGAIN_MS } from '../../unsaved-writes.js';
 import { AgentDirectory } from './agent-directory.js';
 
 const AGENT = agentScope('default', 'a');
@@ -134,6 +135,25 @@ test('a change is told once it is in force, also one that is undone right behind
   agents.deactivateByKillSwitch(AGENT, incident('inc-1'));
   expect(toldActive).toEqual([false, false, true, false]);
   await letWrite();
+});
+
+test('a stop is not called stored before it is, and that it is is told', async () => {
+  expect(agents.isStopStored(AGENT)).toBe(true);
+  const stopped = agents.deactivate(AGENT, 'enough', ANN);
+  expect(agents.isStopStored(AGENT)).toBe(false);
+  const toldBefore = toldActive.length;
+  await settle(stopped);
+  expect(agents.isStopStored(AGENT)).toBe(true);
+  expect(toldActive.length).toBeGreaterThan(toldBefore);
+});
+
+test('a stop that a start finds unwritten is not called stored until it is', async () => {
+  open = [{ tenant_id: 'default', incident: incident('inc-1') }];
+  await agents.load();
+  expect(agents.isStopStored(AGENT)).toBe(false);
+  await time.pass(WRITE_AGAIN_MS);
+  await letWrite();
+  expect(agents.isStopStored(AGENT)).toBe(true);
 });
 
 test.each([

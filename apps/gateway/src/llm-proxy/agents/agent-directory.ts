@@ -177,6 +177,11 @@ export class AgentDirectory {
     return this.#killSwitches.of(scope);
   }
 
+  /** False: it is stopped, and a restart would forget it. `onPolicy` is called once that changes. */
+  isStopStored(scope: AgentScope): boolean {
+    return !this.#unwritten.has(scope) && !this.#unsaved.has(scope);
+  }
+
   openIncidentId(scope: AgentScope): string | null {
     return this.#openIncidents.get(scope)?.incident_id ?? null;
   }

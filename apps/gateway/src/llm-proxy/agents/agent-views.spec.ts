@@ -35,6 +35,7 @@ beforeEach(() => {
         return { ...NO_LIMITS, active: true } as AgentPolicy;
       },
       killSwitch: () => KILL_SWITCH_DEFAULTS,
+      isStopStored: () => true,
       openIncidentId: () => null,
     },
     windows: { highestScores: () => new Map() },

@@ -141,6 +141,7 @@ export class AgentViews {
     return {
       agent_id: agentId,
       policy,
+      is_stop_stored: agents.isStopStored(scope),
       kill_switch: this.killSwitch(scope, scores),
       spend: this.#spend(scope, policy),
       last_call_ms: lastCallMs,
@@ -159,8 +160,13 @@ export class AgentViews {
   /** What all of them may do and have spent together. */
   allAgents(tenantId: string): AllAgentsView {
     const scope = allAgents(tenantId);
-    const policy = this.#parts.agents.policy(scope);
-    const view = { policy: allAgentsPolicySchema.parse(policy), spend: this.#spend(scope, policy) };
+    const { agents } = this.#parts;
+    const policy = agents.policy(scope);
+    const view = {
+      policy: allAgentsPolicySchema.parse(policy),
+      is_stop_stored: agents.isStopStored(scope),
+      spend: this.#spend(scope, policy),
+    };
     this.#noteShown(scope, view, false);
     return view;
   }
