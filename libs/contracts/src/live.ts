@@ -60,6 +60,9 @@ export interface GatewayStats {
   store_queue_count: number;
 }
 
+/** `is_deleted`: retention has deleted the session; the row is as it was last. */
+export type SessionRow = SessionView & { is_deleted?: true };
+
 /** Topic -> what its snapshot holds and what its events carry. */
 export interface TopicShapes {
   /** Snapshot: newest last, at most 200. Published as the store has it: a view is made for those who look. */
@@ -80,7 +83,7 @@ export interface TopicShapes {
   /** Snapshot: the latest 50, and the first and the latest of each session whose alert is open; newest first. */
   'gateway:semantic_loops': { snapshot: SemanticLoopEvent[]; event: SemanticLoopEvent };
   /** Snapshot: most recently seen first. */
-  'gateway:sessions': { snapshot: SessionView[]; event: SessionView };
+  'gateway:sessions': { snapshot: SessionView[]; event: SessionRow };
   /** Snapshot: the last 120 s, oldest first. Empty for the first to look before a tenant's first message: a second later it begins. */
   'gateway:stats': { snapshot: GatewayStats[]; event: GatewayStats };
   [topic: SessionTopic]: { snapshot: SessionDetail; event: SessionEvent };

@@ -7,6 +7,7 @@ import {
   sessionTopic,
   splitSessionKey,
   TOPICS,
+  tenantIdOf,
 } from '#contracts';
 import { FeedPace } from '../realtime/feed-pace.js';
 
@@ -30,6 +31,11 @@ export class SessionFeed {
   /** Hot path. */
   changed(key: SessionKey): void {
     this.#changed.add(key);
+  }
+
+  /** Retention has deleted it. */
+  deleted(key: SessionKey, view: SessionView): void {
+    this.#live.publish(tenantIdOf(key), TOPICS.sessions, { ...view, is_deleted: true });
   }
 
   /** What changed so far is no news. */

@@ -656,8 +656,13 @@ describe('the control that an agent obeys', () => {
   });
 });
 
-test('forgets those whose rows were deleted, but for what has changed and is not stored yet', async () => {
-  const { registry, saves } = build({ sessionCountMax: 3 });
+test('forgets those whose rows were deleted, and tells so, but for what has changed and is not stored yet', async () => {
+  const live = { publish: vi.fn(), isWatched: () => true };
+  const toldGone = () =>
+    live.publish.mock.calls.flatMap(([, topic, row]) =>
+      topic === TOPICS.sessions && row.is_deleted === true ? [row.session_id] : [],
+    );
+  const { registry, saves } = build({ sessionCountMax: 3, live });
   const sessions = registry();
   for (const name of ['stored', 'on its way', 'changed']) sessions.apply(keyOf(name), step(name), []);
   await sessions.save();
@@ -670,8 +675,10 @@ test('forgets those whose rows were deleted, but for what has changed and is not
   const all = ['stored', 'on its way', 'changed'].map(keyOf);
   sessions.forget(all);
   expect(shown()).toEqual(['changed', 'on its way']);
+  expect(toldGone()).toEqual(['stored']);
   saving.resolve();
   await saved;
   sessions.forget(all);
   expect(shown()).toEqual(['changed']);
+  expect(toldGone()).toEqual(['stored', 'on its way']);
 });

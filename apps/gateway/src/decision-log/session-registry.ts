@@ -255,7 +255,12 @@ export class SessionRegistry {
 
   /** The store deleted their rows. One that has changed meanwhile stays: it is saved again. */
   forget(keys: readonly SessionKey[]): void {
-    for (const key of keys) if (!this.#writer.isUnsaved(key)) this.#views.delete(tenantIdOf(key), key);
+    for (const key of keys) {
+      const view = this.peek(key);
+      if (view === undefined || this.#writer.isUnsaved(key)) continue;
+      this.#views.delete(tenantIdOf(key), key);
+      this.#feed.deleted(key, view);
+    }
   }
 
   setControl(key: SessionKey, control: ControlView): ControlView {

@@ -21,7 +21,7 @@ export function waitingChanges(shown: readonly string[], target: readonly string
 }
 
 /**
- * The order on the screen without the sessions that left the list since, for want of room: one that is held for hours outlives
+ * The order on the screen without the sessions that left the list since, for want of room or deleted: one that is held for hours outlives
  * them. Pure.
  */
 export function listedOf(

@@ -20,3 +20,10 @@ test('a page that stays open holds no more sessions than one that is opened now,
   expect(data.has('job-2')).toBe(false);
   expect(data.has(`job-${3 * listedSessionsMax - 1}`)).toBe(true);
 });
+
+test('a session that the gateway has deleted is taken out, and is there again with its next row', () => {
+  const [kept, old] = [session('kept', 1), session('old', 0)];
+  const data = sessionsMerge.apply(sessionsMerge.start([kept, old]), [{ ...old, is_deleted: true }]);
+  expect([...data.values()]).toEqual([kept]);
+  expect(sessionsMerge.apply(data, [old]).get('old')).toBe(old);
+});

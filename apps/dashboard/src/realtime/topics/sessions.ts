@@ -1,16 +1,19 @@
-/** `gateway:sessions`: the latest row of every session that the list has room for, by id. */
-import { LIMITS, rowsToShow, type SessionView } from '#contracts';
+/** `gateway:sessions`: the latest row of every session that the list has room for, by id; without those that retention has deleted. */
+import { LIMITS, rowsToShow, type SessionRow, type SessionView } from '#contracts';
 import type { TopicMerge } from '../topic-merge';
 import { cutBack } from './cut-back';
 
 export type SessionsData = ReadonlyMap<string, SessionView>;
 
 /** Rows are replaced whole, so a row that did not change keeps its identity. One copy of the map per batch. */
-export const sessionsMerge: TopicMerge<SessionsData, SessionView[], SessionView> = {
+export const sessionsMerge: TopicMerge<SessionsData, SessionView[], SessionRow> = {
   start: (snapshot) => new Map(snapshot.map((session) => [session.session_id, session])),
   apply(data, events) {
     const next = new Map(data);
-    for (const session of events) next.set(session.session_id, session);
+    for (const session of events) {
+      if (session.is_deleted) next.delete(session.session_id);
+      else next.set(session.session_id, session);
+    }
     return cutBack(next, LIMITS.listedSessionsMax, ({ session_id }) => session_id, listed);
   },
 };
