@@ -16,11 +16,11 @@ test('a page opened while the gateway is away says so, and has what it asked for
   await gateway.kill();
   await page.getByText('Not live: as of').waitFor();
   await page.getByRole('link', { name: 'Prices' }).click();
-  await page.getByText('The gateway cannot be reached.').first().waitFor();
+  await page.getByText('The gateway could not be reached.').first().waitFor();
 
   await startAgain();
   await page.getByTestId('prices-save').waitFor();
-  expect(await page.getByText('The gateway cannot be reached.').count()).toBe(0);
+  expect(await page.getByText('The gateway could not be reached.').count()).toBe(0);
   await page.getByText('Not live: as of').waitFor({ state: 'detached' });
 });
 
@@ -187,7 +187,7 @@ test('what a browser without a network is asked to do is refused at once, and no
   await page.getByRole('group', { name: 'Budgets', exact: true }).getByLabel('Per day').fill('12');
   await page.context().setOffline(true);
   await page.getByRole('button', { name: 'Save policy' }).click();
-  await page.getByText('Not saved: The gateway cannot be reached.').waitFor();
+  await page.getByText('Not saved: The gateway could not be reached.').waitFor();
 
   await page.context().setOffline(false);
   await page.getByRole('link', { name: 'Agents', exact: true }).click();

@@ -432,7 +432,7 @@ test('what fails after somebody waved its dialog away is told all the same', asy
   await asked;
   await page.keyboard.press('Escape');
   fail();
-  await page.getByRole('alert').filter({ hasText: 'The gateway cannot be reached.' }).waitFor();
+  await page.getByRole('alert').filter({ hasText: 'The gateway could not be reached.' }).waitFor();
   await page.unroute(keyPath);
 });
 

@@ -12,7 +12,7 @@ import { browser, launchOneBrowser } from './launch-one-browser.js';
 import { openAs } from './log-in.js';
 import { loopIn } from './loop-in.js';
 
-const UNREACHABLE = 'The gateway cannot be reached.';
+const UNREACHABLE = 'The gateway could not be reached.';
 
 let page: Page;
 

@@ -14,7 +14,7 @@ describe('onApiDone', () => {
     answers(409);
     await expect(api.post('/v1/sessions/a/pause')).rejects.toThrow();
     vi.stubGlobal('fetch', () => Promise.reject(new TypeError('refused')));
-    await expect(api.post('/v1/sessions/a/pause')).rejects.toThrow('cannot be reached');
+    await expect(api.post('/v1/sessions/a/pause')).rejects.toThrow('The gateway could not be reached.');
     expect(done).not.toHaveBeenCalled();
     answers(200);
     await api.post('/v1/sessions/a/pause');

@@ -112,7 +112,8 @@ async function send(method: string, path: string, body?: unknown, signal?: Abort
         0,
       );
     }
-    throw new ApiError('network', 'The gateway cannot be reached.', 0);
+    // Of then: what was not done is still said once the gateway is back.
+    throw new ApiError('network', 'The gateway could not be reached.', 0);
   }
 }
 

@@ -42,9 +42,9 @@ describe('toRefusal', () => {
   });
 
   it('shows any other failure in general', () => {
-    expect(toRefusal(new ApiError('network', 'The gateway cannot be reached.', 0), all)).toEqual({
+    expect(toRefusal(new ApiError('network', 'The gateway could not be reached.', 0), all)).toEqual({
       fields: {},
-      general: 'The gateway cannot be reached.',
+      general: 'The gateway could not be reached.',
     });
   });
 });

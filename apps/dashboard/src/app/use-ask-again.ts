@@ -1,6 +1,6 @@
 /**
  * What the page asked for in vain while the gateway was away is asked for again once the page is live: it would go on
- * saying that the gateway cannot be reached. Nothing else is, so that no form is filled anew under somebody's hands.
+ * saying that the gateway could not be reached. Nothing else is, so that no form is filled anew under somebody's hands.
  */
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
