@@ -186,6 +186,13 @@ test('an agent that repeats itself is killed, its evidence read, and reactivated
   // It may loop again, and so it counts again.
   await row.getByText('Agent killed').waitFor({ state: 'detached', timeout: WAIT_MS });
   await cleo.getByText('1 looping now').waitFor({ timeout: WAIT_MS });
+  // Nor does it loop while all are stopped.
+  await gateway.operator('POST', '/v1/all-agents/deactivate', { reason: 'Let me look' });
+  await row.getByText('All stopped').waitFor({ timeout: WAIT_MS });
+  expect(await cleo.getByText('looping now').count()).toBe(0);
+  await cleo.screenshot({ path: 'test-output/screenshots/journey-all-stopped.png' });
+  await gateway.operator('POST', '/v1/all-agents/reactivate');
+  await cleo.getByText('1 looping now').waitFor({ timeout: WAIT_MS });
   await ben.getByText('Reactivated by ana').waitFor({ timeout: WAIT_MS });
   expect((await ask()).choices[0]?.message.content).toContain('still being processed');
 });

@@ -7,7 +7,8 @@ import {
 } from '#contracts';
 import { buildStoppedAgent } from '../features/agents/agent.fixture';
 import { orderAlertRows } from '../features/session-clusters/alert-rows';
-import { type Policies, restOf } from '../features/session-clusters/rest';
+import { buildPolicies } from '../features/session-clusters/policies.fixture';
+import { restOf } from '../features/session-clusters/rest';
 import { groupSemanticLoops } from '../features/session-clusters/semantic-alerts';
 import { loopsNow } from './loops-now';
 
@@ -29,7 +30,7 @@ const reworded = (...ids: string[]) =>
         }) as SemanticLoopEvent,
     ),
   );
-const AGENTS: Policies = new Map([['off', buildStoppedAgent('off', 'ana', LOOPED_AT)]]);
+const POLICIES = buildPolicies([buildStoppedAgent('off', 'ana', LOOPED_AT)]);
 const NOBODY = reworded();
 
 describe('what loops now', () => {
@@ -40,8 +41,8 @@ describe('what loops now', () => {
       ['both', session('loop')],
       ['calm', session('normal')],
     ]);
-    expect(loopsNow(sessions, NOBODY, AGENTS, 60).size).toBe(2);
-    expect(loopsNow(sessions, reworded('prompts', 'both', 'not-listed'), AGENTS, 60).size).toBe(4);
+    expect(loopsNow(sessions, NOBODY, POLICIES, 60).size).toBe(2);
+    expect(loopsNow(sessions, reworded('prompts', 'both', 'not-listed'), POLICIES, 60).size).toBe(4);
   });
 
   it('is no session that is stopped, silent or over, nor one of a stopped agent', () => {
@@ -55,8 +56,8 @@ describe('what loops now', () => {
       ['silent', session('normal')],
     ]);
     const semantic = reworded('prompts', 'gone', 'silent');
-    expect(loopsNow(sessions, semantic, AGENTS, LOOPED_AT + SEMANTIC_ALERT_OVER_AFTER_MS - 1).size).toBe(1);
-    expect(loopsNow(sessions, semantic, AGENTS, LOOPED_AT + SEMANTIC_ALERT_OVER_AFTER_MS).size).toBe(0);
+    expect(loopsNow(sessions, semantic, POLICIES, LOOPED_AT + SEMANTIC_ALERT_OVER_AFTER_MS - 1).size).toBe(1);
+    expect(loopsNow(sessions, semantic, POLICIES, LOOPED_AT + SEMANTIC_ALERT_OVER_AFTER_MS).size).toBe(0);
   });
 
   it('is as much as there are rows of burning sessions in the alerts panel', () => {
@@ -69,8 +70,8 @@ describe('what loops now', () => {
     const semantic = reworded('steps', 'prompts');
     const group = (session_id: string) => ({ session_id, first_at_ms: 1, last_at_ms: 1 }) as AlertGroup;
     const groups = new Map(['steps', 'stopped', 'off'].map((id) => [id, group(id)]));
-    const rows = orderAlertRows(groups, semantic, sessions, AGENTS, 60);
-    const burning = rows.filter(({ session_id }) => restOf(sessions.get(session_id), AGENTS) === null);
-    expect(loopsNow(sessions, semantic, AGENTS, 60).size).toBe(burning.length);
+    const rows = orderAlertRows(groups, semantic, sessions, POLICIES, 60);
+    const burning = rows.filter(({ session_id }) => restOf(sessions.get(session_id), POLICIES) === null);
+    expect(loopsNow(sessions, semantic, POLICIES, 60).size).toBe(burning.length);
   });
 });

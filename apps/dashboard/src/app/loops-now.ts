@@ -23,10 +23,10 @@ export const NO_LOOPS_NOW: LoopsNow = new Map();
 export function loopsNow(
   sessions: ReadonlyMap<string, SessionView>,
   semantic: ReadonlyMap<string, SemanticAlert>,
-  agents: Policies,
+  policies: Policies,
   nowMs: number,
 ): LoopsNow {
-  const burns = (session: SessionView): boolean => !session.ended && restOf(session, agents) === null;
+  const burns = (session: SessionView): boolean => !session.ended && restOf(session, policies) === null;
   const loops = new Map<string, LoopNow>();
   for (const [sessionId, session] of sessions) {
     if (session.severity !== 'loop' || !burns(session)) continue;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { SessionView, TopologyEdge, TopologyNode } from '#contracts';
 import { loopsNow } from '../../app/loops-now';
 import { buildStoppedAgent } from '../agents/agent.fixture';
-import type { Policies } from '../session-clusters/rest';
+import { buildPolicies } from '../session-clusters/policies.fixture';
 import { groupSemanticLoops } from '../session-clusters/semantic-alerts';
 import { fleetColour, fleetData, fleetLabel, fleetNode, isFromBefore, type KnownLoops } from './fleet-nodes';
 import { countAgents, countSessions, countStates, matchesFleet } from './fleet-search';
@@ -32,9 +32,9 @@ const session = (session_id: string, over: Partial<SessionView> = {}, control = 
     ...over,
   }) as SessionView;
 
-const AGENTS: Policies = new Map([
-  ['killed', buildStoppedAgent('killed', 'kill_switch', 5)],
-  ['off', buildStoppedAgent('off', 'ana', 5)],
+const POLICIES = buildPolicies([
+  buildStoppedAgent('killed', 'kill_switch', 5),
+  buildStoppedAgent('off', 'ana', 5),
 ]);
 
 it('tells an agent whose steps came before the start from one that never sent a valid one', () => {
@@ -48,7 +48,7 @@ function known(...rows: SessionView[]): KnownLoops {
   const semantic = groupSemanticLoops([
     { session_id: 'rewords', agent_id: 'bot', action: 'alerted', at_ms: 50, occurrence: 2 } as never,
   ]);
-  return { sessions, agents: AGENTS, loops: loopsNow(sessions, semantic, AGENTS, NOW_MS) };
+  return { sessions, policies: POLICIES, loops: loopsNow(sessions, semantic, POLICIES, NOW_MS) };
 }
 
 describe('an agent whose session is held', () => {

@@ -33,26 +33,26 @@ export interface FleetData extends TopologyData {
 
 export interface KnownLoops {
   sessions: ReadonlyMap<string, SessionView>;
-  agents: Policies;
+  policies: Policies;
   loops: LoopsNow;
 }
 
 /** The same node where nobody knows better. */
-export function fleetNode(topologyNode: TopologyNode, { sessions, agents, loops }: KnownLoops): FleetNode {
+export function fleetNode(topologyNode: TopologyNode, { sessions, policies, loops }: KnownLoops): FleetNode {
   const loop = loops.get(topologyNode.session_id);
   const session = sessions.get(topologyNode.session_id);
   const node =
     session && isAhead(topologyNode, session) ? { ...topologyNode, state: session.state } : topologyNode;
   if (node.state === 'alert_entropy') {
     if (loop || !session) return node;
-    const rest = restOf(session, agents);
+    const rest = restOf(session, policies);
     if (rest !== null && session.severity === 'loop' && !session.ended) return { ...node, rest };
     // Another agent of its session has gone on, or the session is over.
-    return inHand({ ...node, state: session.state }, session, agents);
+    return inHand({ ...node, state: session.state }, session, policies);
   }
   if (loop?.kind === 'words' && loop.agent_id === node.agent_id && isOutranked(node.state))
     return { ...node, state: 'alert_entropy' };
-  return inHand(node, session, agents);
+  return inHand(node, session, policies);
 }
 
 /**
@@ -66,10 +66,10 @@ const isAhead = ({ state, agent_id }: TopologyNode, session: SessionView): boole
   (agent_id === session.agent_id || (state === 'blocked' && session.severity === 'normal'));
 
 /** What outranks what an agent does by itself, where its session does not loop: a pause of it, or that the agent is stopped. */
-function inHand(node: TopologyNode, session: SessionView | undefined, agents: Policies): FleetNode {
+function inHand(node: TopologyNode, session: SessionView | undefined, policies: Policies): FleetNode {
   if (!session || !isOutranked(node.state)) return node;
-  if (restOf(session, agents) === 'held') return { ...node, paused: pauseState(session.control) };
-  const stopped = session.agent_id === node.agent_id ? stoppedAgentOf(session, agents) : null;
+  if (restOf(session, policies) === 'held') return { ...node, paused: pauseState(session.control) };
+  const stopped = session.agent_id === node.agent_id ? stoppedAgentOf(session, policies) : null;
   return stopped === null ? node : { ...node, state: 'idle', stopped };
 }
 

@@ -3,7 +3,7 @@ import { useMemo, useRef } from 'react';
 import { useLoopsNow } from '../../app/looping';
 import { type SessionsData, useTopic } from '../../realtime';
 import { useThrottled } from '../../ui';
-import { NO_POLICIES } from '../session-clusters/rest';
+import { usePolicies } from '../session-clusters/use-policies';
 import { type FleetData, fleetData } from './fleet-nodes';
 
 /** A map of more agents than this is redrawn at most every CROWD_REDRAW_MS. */
@@ -18,12 +18,12 @@ export function useFleetData() {
   const redrawMs = (data?.nodes.size ?? 0) > CROWD_MIN ? CROWD_REDRAW_MS : 0;
   const topology = useThrottled(data, redrawMs);
   const sessions = useThrottled(useTopic('gateway:sessions').data, redrawMs) ?? NO_SESSIONS;
-  const agents = useThrottled(useTopic('gateway:agents').data, redrawMs) ?? NO_POLICIES;
+  const policies = useThrottled(usePolicies(), redrawMs);
   const loops = useThrottled(useLoopsNow(), redrawMs);
   const before = useRef<FleetData | null>(null);
   const fleet = useMemo(() => {
-    if (topology) before.current = fleetData(topology, { sessions, agents, loops }, before.current);
+    if (topology) before.current = fleetData(topology, { sessions, policies, loops }, before.current);
     return topology ? before.current : null;
-  }, [topology, sessions, agents, loops]);
+  }, [topology, sessions, policies, loops]);
   return { data: fleet, refusal };
 }

@@ -2,9 +2,9 @@
 import { useState } from 'react';
 import type { SessionView } from '#contracts';
 import { useDraft } from '../../app/use-draft';
-import { useTopic } from '../../realtime';
 import { Button, Callout, Dialog } from '../../ui';
-import { isStoppedForGood, NO_POLICIES, stoppedAgentOf } from '../session-clusters/rest';
+import { isStoppedForGood, stoppedAgentOf } from '../session-clusters/rest';
+import { usePolicies } from '../session-clusters/use-policies';
 import { guidanceOf, InjectForm } from './inject-form';
 import { PrimaryCommand } from './primary-command';
 import { TerminateButton } from './terminate-button';
@@ -12,7 +12,7 @@ import { failureStill, useCommand } from './use-command';
 
 export function ActionBar({ session }: { session: SessionView }) {
   const commander = useCommand(session.session_id);
-  const agents = useTopic('gateway:agents').data ?? NO_POLICIES;
+  const policies = usePolicies();
   const [isInjecting, setIsInjecting] = useState(false);
   const draft = useDraft(guidanceOf(session.session_id));
   const isTerminated = session.control.state === 'terminated';
@@ -35,7 +35,7 @@ export function ActionBar({ session }: { session: SessionView }) {
         <PrimaryCommand
           session={session}
           commander={commander}
-          isAgentStopped={isStoppedForGood(stoppedAgentOf(session, agents))}
+          isAgentStopped={isStoppedForGood(stoppedAgentOf(session, policies))}
           size="lg"
           className="flex-[2] overflow-hidden"
         />

@@ -3,10 +3,10 @@ import { Eye } from 'lucide-react';
 import type { SessionDetail } from '#contracts';
 import { TextLink } from '../../app/text-link';
 import { useDraft } from '../../app/use-draft';
-import { NO_AGENTS, useTopic } from '../../realtime';
 import { Callout, Panel, useIsPhone } from '../../ui';
 import { StoppedAgentButton } from '../agents/stopped-agent-button';
 import { isStoppedForGood, STOPPED_TEXTS, stoppedAgentOf } from '../session-clusters/rest';
+import { usePolicies } from '../session-clusters/use-policies';
 import { isOver, isUnheardPause, MODE_TEXTS, standingText } from './control-texts';
 import { ExpiryNote } from './expiry-note';
 import { guidanceOf, InjectForm } from './inject-form';
@@ -29,8 +29,8 @@ export function HitlConsole({ detail }: { detail: SessionDetail }) {
   const failure = failureStill(commander, control.state);
   const isPhone = useIsPhone();
   const draft = useDraft(guidanceOf(session.session_id));
-  const agents = useTopic('gateway:agents').data ?? NO_AGENTS;
-  const stopped = stoppedAgentOf(session, agents);
+  const policies = usePolicies();
+  const stopped = stoppedAgentOf(session, policies);
   const stoppedText = stopped && STOPPED_TEXTS[stopped];
   const isAgentStopped = isStoppedForGood(stopped);
   const isTerminated = control.state === 'terminated';
@@ -40,7 +40,8 @@ export function HitlConsole({ detail }: { detail: SessionDetail }) {
     <Panel title="Control" bodyClassName="flex flex-col gap-3 p-3">
       <p className="text-muted">
         {standingText(control, { ended: session.ended, stoppedText })} <ExpiryNote control={control} />
-        {stopped !== null && !isAgentStopped ? (
+        {/* What stopped all agents every page says above. */}
+        {stopped !== null && stopped !== 'all_stopped' && !isAgentStopped ? (
           <>
             {' '}
             <TextLink to="/agents/$agentId" params={{ agentId: session.agent_id }}>
@@ -65,7 +66,7 @@ export function HitlConsole({ detail }: { detail: SessionDetail }) {
           {isAgentStopped ? (
             <StoppedAgentButton
               agentId={session.agent_id}
-              incidentId={agents.get(session.agent_id)?.open_incident_id ?? null}
+              incidentId={policies.agents.get(session.agent_id)?.open_incident_id ?? null}
             />
           ) : null}
           <PrimaryCommand session={session} commander={commander} isAgentStopped={isAgentStopped} />

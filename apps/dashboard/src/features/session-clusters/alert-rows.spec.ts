@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AlertGroup, SemanticLoopEvent, SessionView } from '#contracts';
 import { type AlertRowData, allAlertRows, orderAlertRows } from './alert-rows';
+import { NO_POLICIES } from './rest';
 import { groupSemanticLoops } from './semantic-alerts';
 
 const group = (session_id: string) => ({ session_id, first_at_ms: 1, last_at_ms: 1 }) as AlertGroup;
@@ -16,7 +17,6 @@ const loop = (session_id: string) =>
   }) as SemanticLoopEvent;
 const session = (state: string) =>
   ({ severity: 'loop', ended: false, last_seen_ms: 1, control: { state, since_ms: 60 } }) as SessionView;
-const AGENTS = new Map();
 const kinds = (rows: Iterable<AlertRowData>) =>
   [...rows].map(({ session_id, kind }) => `${kind} ${session_id}`);
 
@@ -29,7 +29,7 @@ const sessions = new Map([
 
 describe('orderAlertRows', () => {
   it('puts what burns before what is stopped or silent, whichever detector raised it', () => {
-    expect(kinds(orderAlertRows(groups, alerts, sessions, AGENTS, 70))).toEqual([
+    expect(kinds(orderAlertRows(groups, alerts, sessions, NO_POLICIES, 70))).toEqual([
       'entropy both',
       'entropy looping',
       'semantic rewording',
@@ -41,12 +41,12 @@ describe('orderAlertRows', () => {
   it('lets a silent session sink below one that loops, however late its loop began', () => {
     const late = new Map(groups).set('silent', { ...group('silent'), first_at_ms: 9 });
     const silent = { ...session('active'), state: 'idle' } as SessionView;
-    const rows = orderAlertRows(late, new Map(), new Map([['silent', silent]]), AGENTS, 70);
+    const rows = orderAlertRows(late, new Map(), new Map([['silent', silent]]), NO_POLICIES, 70);
     expect(kinds(rows).at(-1)).toBe('entropy silent');
   });
 
   it('shows a session once, and says of an entropy alert how its prompts repeat, too', () => {
-    const rows = orderAlertRows(groups, alerts, sessions, AGENTS, 70);
+    const rows = orderAlertRows(groups, alerts, sessions, NO_POLICIES, 70);
     expect(rows.filter(({ session_id }) => session_id === 'both')).toMatchObject([
       { kind: 'entropy', repeat: 'other_words' },
     ]);
@@ -56,7 +56,13 @@ describe('orderAlertRows', () => {
 
 describe('allAlertRows', () => {
   it('has a row of every session, as it is shown where it is', () => {
-    const [semantic] = orderAlertRows(new Map(), groupSemanticLoops([loop('both')]), sessions, AGENTS, 70);
+    const [semantic] = orderAlertRows(
+      new Map(),
+      groupSemanticLoops([loop('both')]),
+      sessions,
+      NO_POLICIES,
+      70,
+    );
     const rows = allAlertRows(groups, alerts, semantic ? [semantic] : []);
     expect(kinds(rows.values()).sort()).toEqual([
       'entropy held',

@@ -17,14 +17,15 @@ export function orderAlertRows(
   groups: Groups,
   alerts: Alerts,
   sessions: ReadonlyMap<string, SessionView>,
-  agents: Policies,
+  policies: Policies,
   nowMs: number,
 ): AlertRowData[] {
   const entropy = orderAlerts(groups.values(), sessions);
   const entropyIds = new Set(entropy.map(({ session_id }) => session_id));
   const semantic = orderSemanticAlerts(alerts.values(), sessions, entropyIds, nowMs);
   const rows = [...entropy.map((group) => entropyRow(group, alerts)), ...semantic.map(semanticRow)];
-  const burns = ({ session_id }: AlertRowData): boolean => restOf(sessions.get(session_id), agents) === null;
+  const burns = ({ session_id }: AlertRowData): boolean =>
+    restOf(sessions.get(session_id), policies) === null;
   return [...rows.filter(burns), ...rows.filter((row) => !burns(row))];
 }
 

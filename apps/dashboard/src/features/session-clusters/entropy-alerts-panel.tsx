@@ -8,7 +8,7 @@ import type { AlertGroup } from '#contracts';
 import { useLoopCount } from '../../app/looping';
 import { type NotificationState, useNotifications } from '../../app/notifications';
 import { useWaiting } from '../../app/waiting';
-import { NO_AGENTS, type SessionsData, useTopic } from '../../realtime';
+import { type SessionsData, useTopic } from '../../realtime';
 import { Badge, cx, IconButton, ListFoot, Panel, Skeleton } from '../../ui';
 import { AlertAnnouncer } from './alert-announcer';
 import { AlertRow } from './alert-row';
@@ -16,6 +16,7 @@ import { useDesktopAlerts } from './desktop-alerts';
 import { restOf } from './rest';
 import { SemanticAlertRow } from './semantic-alert-row';
 import type { SemanticAlert } from './semantic-alerts';
+import { usePolicies } from './use-policies';
 import { useShownAlerts } from './use-shown-alerts';
 import { WaitingFilter } from './waiting-filter';
 
@@ -37,9 +38,9 @@ interface EntropyAlertsPanelProps {
 export function EntropyAlertsPanel({ sessions, keepsHeight, isPhone }: EntropyAlertsPanelProps) {
   const { data } = useTopic('gateway:entropy_alerts');
   const groups = data ?? NO_ALERTS;
-  const agents = useTopic('gateway:agents').data ?? NO_AGENTS;
+  const policies = usePolicies();
   const [isPointed, setIsPointed] = useState(false);
-  const { rows, semanticBySession } = useShownAlerts(groups, sessions, agents, isPointed);
+  const { rows, semanticBySession } = useShownAlerts(groups, sessions, policies, isPointed);
   const [showsAll, setShowsAll] = useState(false);
   const isCut = isPhone && !showsAll && rows.length > PHONE_ROWS_MAX;
   const rowCount = Math.min(Math.max(rows.length, 1), ROWS_SHOWN_MAX);
@@ -82,8 +83,8 @@ export function EntropyAlertsPanel({ sessions, keepsHeight, isPhone }: EntropyAl
               const session = sessions.get(row.session_id);
               const shown = {
                 session,
-                rest: restOf(session, agents),
-                incidentId: agents.get(session?.agent_id ?? '')?.open_incident_id ?? null,
+                rest: restOf(session, policies),
+                incidentId: policies.agents.get(session?.agent_id ?? '')?.open_incident_id ?? null,
               };
               return row.kind === 'entropy' ? (
                 <AlertRow key={row.session_id} group={row.group} repeat={row.repeat} {...shown} />

@@ -8,6 +8,7 @@ const REST_TITLES = {
   ...STOPPED_TEXTS,
   agent_killed: 'The kill switch stopped its agent: its calls are refused until somebody reactivates it.',
   agent_off: 'An operator deactivated its agent: its calls are refused until somebody reactivates it.',
+  all_stopped: "All agents' calls are stopped: its own are refused until somebody lets them run.",
   silent: 'It was looping when it fell silent. It counts again with its next step.',
 } as const;
 

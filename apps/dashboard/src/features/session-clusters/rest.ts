@@ -1,17 +1,24 @@
 /**
  * Why a session that has an alert burns no more, though it is not over. Pure. What cannot be told counts as burning.
  */
-import { type AgentView, type CallDecision, isStoppedState, type SessionView } from '#contracts';
+import {
+  type AgentView,
+  type AllAgentsPolicy,
+  type CallDecision,
+  isStoppedState,
+  type SessionView,
+} from '#contracts';
 import { PAUSED, WAITING } from '../../ui/state-dot';
 import { isKilled, isRefused } from '../agents/select-agents';
 import { isUnheardPause, waitsForPerson } from '../hitl-console/control-texts';
 
 /** `held`: an operator stopped it, and it listens. `agent_*`: its agent's calls are refused; `session_capped`: its own. `silent`: it has made no step for a while. */
 export type Rest = 'held' | StoppedAgent | 'silent';
-/** By the kill switch or an operator; by a limit, which lets it call again in time; or by what the policy allows one session. */
+/** By the kill switch or an operator; with all the others; by a limit, which lets it call again in time; or by what the policy allows one session. */
 export type StoppedAgent =
   | 'agent_killed'
   | 'agent_off'
+  | 'all_stopped'
   | 'agent_over_budget'
   | 'agent_out_of_hours'
   | 'session_capped';
@@ -19,6 +26,7 @@ export type StoppedAgent =
 export const STOPPED_LABELS: Record<StoppedAgent, string> = {
   agent_killed: 'Agent killed',
   agent_off: 'Agent off',
+  all_stopped: 'All stopped',
   agent_over_budget: 'Over budget',
   agent_out_of_hours: 'Out of hours',
   session_capped: 'Session capped',
@@ -28,6 +36,7 @@ export const STOPPED_LABELS: Record<StoppedAgent, string> = {
 export const STOPPED_TEXTS: Record<StoppedAgent, string> = {
   agent_killed: 'Its agent is stopped: its calls are refused.',
   agent_off: 'Its agent is stopped: its calls are refused.',
+  all_stopped: "All agents' calls are stopped, and its own with them.",
   agent_over_budget: 'Its agent was over its budget at its latest call, which was refused.',
   agent_out_of_hours: 'Its agent was outside its hours at its latest call, which was refused.',
   session_capped:
@@ -39,50 +48,56 @@ export const LOOP_REST_LABELS: Record<Rest, string> = {
   held: 'Loop, held',
   agent_killed: 'Loop, agent killed',
   agent_off: 'Loop, agent off',
+  all_stopped: 'Loop, all stopped',
   agent_over_budget: 'Loop, over budget',
   agent_out_of_hours: 'Loop, out of hours',
   session_capped: 'Loop, session capped',
   silent: 'Loop, silent',
 };
 
-type PolicyOf = Pick<AgentView, 'policy' | 'last_call_ms' | 'latest_refusal'>;
-export type Policies = ReadonlyMap<string, PolicyOf>;
+export interface Policies {
+  /** By id. */
+  agents: ReadonlyMap<string, AgentView>;
+  /** Of all of them together; null until it is known. */
+  all: AllAgentsPolicy | null;
+}
 
 /** Until they are known. */
-export const NO_POLICIES: Policies = new Map();
+export const NO_POLICIES: Policies = { agents: new Map(), all: null };
 
 /**
  * Null: it burns.
  *
  * @param session undefined when its alert arrived before its row
- * @param agents by id; before they are known a session of a stopped agent burns until it is silent
+ * @param policies before they are known a session of a stopped agent burns until it is silent
  */
-export function restOf(session: SessionView | undefined, agents: Policies): Rest | null {
+export function restOf(session: SessionView | undefined, policies: Policies): Rest | null {
   if (session === undefined) return null;
   if (isStoppedState(session.control.state) && !isUnheardPause(session.control)) return 'held';
-  const stopped = stoppedAgent(session, agents);
+  const stopped = stoppedAgent(session, policies);
   if (stopped !== null) return stopped;
   // The gateway says so, by its own clock.
   return session.severity === 'loop' && session.state === 'idle' ? 'silent' : null;
 }
 
 /** What stopped the agent of a session that is not over, whether it loops or not; null where nothing did. */
-export const stoppedAgentOf = (session: SessionView, agents: Policies): StoppedAgent | null =>
-  session.ended ? null : stoppedAgent(session, agents);
+export const stoppedAgentOf = (session: SessionView, policies: Policies): StoppedAgent | null =>
+  session.ended ? null : stoppedAgent(session, policies);
 
 export const isStoppedAgent = (rest: Rest | null): rest is StoppedAgent =>
   rest !== null && rest in STOPPED_LABELS;
 
-/** Somebody stopped it, and it will not go on by itself. */
+/** Somebody stopped it alone, and it will not go on by itself. */
 export const isStoppedForGood = (rest: Rest | null): boolean =>
   rest === 'agent_killed' || rest === 'agent_off';
 
-function stoppedAgent(session: SessionView, agents: Policies): StoppedAgent | null {
+function stoppedAgent(session: SessionView, { agents, all }: Policies): StoppedAgent | null {
   const agent = agents.get(session.agent_id);
-  if (!agent) return null;
-  if (agent.policy.active) return refusedFor(session, agent);
-  if (!hasHeard(session, agent.policy)) return null;
-  return isKilled(agent) ? 'agent_killed' : 'agent_off';
+  if (agent && !agent.policy.active && hasHeard(session, agent.policy))
+    return isKilled(agent) ? 'agent_killed' : 'agent_off';
+  if (session.control.mode !== 'enforced') return null;
+  if (all?.active === false) return 'all_stopped';
+  return agent?.policy.active ? refusedFor(session, agent, all?.updated_at_ms ?? 0) : null;
 }
 
 /** A limit per minute is over in a moment, and does not count. */
@@ -92,14 +107,19 @@ const STOPPED_BY: Partial<Record<CallDecision, StoppedAgent>> = {
   session_capped: 'session_capped',
 };
 
-function refusedFor({ control, refused_call }: SessionView, agent: PolicyOf): StoppedAgent | null {
-  if (control.mode !== 'enforced') return null;
+/** @param allChangedMs as of `isRefused` */
+function refusedFor(
+  { refused_call }: SessionView,
+  agent: AgentView,
+  allChangedMs: number,
+): StoppedAgent | null {
   // What was refused before the policy was changed says nothing of now.
-  const isOfNow = refused_call !== null && refused_call.at_ms >= (agent.policy.updated_at_ms ?? 0);
+  const changedMs = Math.max(agent.policy.updated_at_ms ?? 0, allChangedMs);
+  const isOfNow = refused_call !== null && refused_call.at_ms >= changedMs;
   const own = isOfNow ? (STOPPED_BY[refused_call.decision] ?? null) : null;
   // Of the session alone, whatever other sessions of its agent do.
   if (own === 'session_capped') return own;
-  const decision = isRefused(agent) ? agent.latest_refusal?.decision : undefined;
+  const decision = isRefused(agent, allChangedMs) ? agent.latest_refusal?.decision : undefined;
   if (decision !== undefined && decision !== 'session_capped') return STOPPED_BY[decision] ?? null;
   // Since the gateway's start nobody heard of the agent: then what its session says still holds.
   return agent.last_call_ms === null ? own : null;

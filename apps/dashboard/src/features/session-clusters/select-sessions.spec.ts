@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { LIMITS, type SessionView } from '#contracts';
 import { buildStoppedAgent } from '../agents/agent.fixture';
+import { buildPolicies } from './policies.fixture';
+import { NO_POLICIES } from './rest';
 import { countLeftOut, filterSessions, keepIfEqual, orderSessions } from './select-sessions';
 
 const session = (session_id: string, over: Record<string, unknown> = {}): SessionView =>
@@ -35,7 +37,7 @@ describe('orderSessions', () => {
     const control = { state: 'pause_requested', mode: 'observe_only' } as SessionView['control'];
     const rows = [session('calm'), session('rewords'), session('unheard', { severity: 'loop', control })];
     const loops = new Map([['rewords', { kind: 'words', agent_id: 'a' } as const]]);
-    expect(orderSessions(rows, 'severity', new Map(), loops).at(-1)).toBe('calm');
+    expect(orderSessions(rows, 'severity', NO_POLICIES, loops).at(-1)).toBe('calm');
   });
 
   it('puts first what loops now, then what a person stopped or fell silent, warnings, the rest and what is over', () => {
@@ -63,14 +65,14 @@ describe('orderSessions', () => {
   });
 
   it('puts a loop behind those that go on once its agent is killed', () => {
-    const agents = new Map([['dead', buildStoppedAgent('dead', 'kill_switch')]]);
+    const policies = buildPolicies([buildStoppedAgent('dead', 'kill_switch')]);
     const control = { state: 'active', mode: 'enforced' };
     const rows = [
       session('killed', { severity: 'loop', agent_id: 'dead', control, started_ms: 9 }),
       session('calm', { agent_id: 'dead', control, started_ms: 9 }),
       session('looping', { severity: 'loop', control }),
     ];
-    expect(orderSessions(rows, 'severity', agents)).toEqual(['looping', 'killed', 'calm']);
+    expect(orderSessions(rows, 'severity', policies)).toEqual(['looping', 'killed', 'calm']);
     expect(orderSessions(rows)).toEqual(['killed', 'looping', 'calm']);
   });
 
@@ -121,14 +123,14 @@ describe('filterSessions', () => {
   });
 
   it('calls running what nobody holds, is not over, and whose agent may call', () => {
-    const agents = new Map([['off', buildStoppedAgent('off', 'ana')]]);
+    const policies = buildPolicies([buildStoppedAgent('off', 'ana')]);
     const rows = [
       session('runs'),
       session('over', { ended: true }),
       session('held', { control: { state: 'paused' } }),
       session('agent off', { agent_id: 'off' }),
     ];
-    expect(ids(filterSessions(rows, { control: 'active' }, agents))).toEqual(['runs']);
+    expect(ids(filterSessions(rows, { control: 'active' }, policies))).toEqual(['runs']);
   });
 
   it('filters by mode, severity and end', () => {

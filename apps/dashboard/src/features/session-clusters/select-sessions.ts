@@ -29,8 +29,8 @@ function matchesText(session: SessionView, needle: string): boolean {
   );
 }
 
-function matchesControl(session: SessionView, filter: ControlFilter, agents: Policies): boolean {
-  if (filter === 'active') return isRunning(session, agents);
+function matchesControl(session: SessionView, filter: ControlFilter, policies: Policies): boolean {
+  if (filter === 'active') return isRunning(session, policies);
   if (filter === 'paused') return isStopped(session);
   if (filter === 'waiting') return waitsForPerson(session.control);
   if (filter === 'terminated') return session.control.state === filter;
@@ -38,14 +38,14 @@ function matchesControl(session: SessionView, filter: ControlFilter, agents: Pol
 }
 
 /** As its own page calls it. */
-const isRunning = (session: SessionView, agents: Policies): boolean =>
-  session.control.state === 'active' && !session.ended && stoppedAgentOf(session, agents) === null;
+const isRunning = (session: SessionView, policies: Policies): boolean =>
+  session.control.state === 'active' && !session.ended && stoppedAgentOf(session, policies) === null;
 
 /** Sessions that pass every filter of the address, unordered. */
 export function filterSessions(
   sessions: Iterable<SessionView>,
   search: ListSearch,
-  agents: Policies = NO_POLICIES,
+  policies: Policies = NO_POLICIES,
 ): SessionView[] {
   const needle = search.q?.trim().toLowerCase() ?? '';
   const found: SessionView[] = [];
@@ -53,7 +53,7 @@ export function filterSessions(
     if (search.severity && session.severity !== search.severity) continue;
     if (search.agent && session.agent_id !== search.agent) continue;
     if (search.ended && session.ended !== (search.ended === 'ended')) continue;
-    if (search.control && !matchesControl(session, search.control, agents)) continue;
+    if (search.control && !matchesControl(session, search.control, policies)) continue;
     if (needle && !matchesText(session, needle)) continue;
     found.push(session);
   }
@@ -61,22 +61,22 @@ export function filterSessions(
 }
 
 /** 0 loops now, 1 waits for a person, 2 stopped or silent in its loop, 3 repeats itself, 4 normal, 5 ended. */
-function urgency(session: SessionView, agents: Policies, loops: LoopsNow): number {
+function urgency(session: SessionView, policies: Policies, loops: LoopsNow): number {
   if (loops.has(session.session_id)) return 0;
   // Its last step may be what a person is to allow.
   if (waitsForPerson(session.control)) return 1;
   if (session.ended) return 5;
-  if (loopRests(session, agents)) return 2;
+  if (loopRests(session, policies)) return 2;
   if (session.severity === 'loop') return 0;
   return session.severity === 'warning' ? 3 : 4;
 }
 
 /** A killed agent's session without a loop is as urgent as any other without one. */
-const loopRests = (session: SessionView, agents: Policies): boolean =>
-  session.severity === 'loop' ? restOf(session, agents) !== null : isStopped(session);
+const loopRests = (session: SessionView, policies: Policies): boolean =>
+  session.severity === 'loop' ? restOf(session, policies) !== null : isStopped(session);
 
-const measures: Record<Sort, (session: SessionView, agents: Policies, loops: LoopsNow) => number> = {
-  severity: (session, agents, loops) => -urgency(session, agents, loops),
+const measures: Record<Sort, (session: SessionView, policies: Policies, loops: LoopsNow) => number> = {
+  severity: (session, policies, loops) => -urgency(session, policies, loops),
   last_seen: (session) => session.last_seen_ms,
   started: (session) => session.started_ms,
   // Of what is silent it is the rate of its last minute, which is over.
@@ -92,7 +92,7 @@ const measures: Record<Sort, (session: SessionView, agents: Policies, loops: Loo
 export function orderSessions(
   sessions: readonly SessionView[],
   sort: Sort = 'severity',
-  agents: Policies = NO_POLICIES,
+  policies: Policies = NO_POLICIES,
   loops: LoopsNow = NO_LOOPS_NOW,
 ): string[] {
   const measure = measures[sort];
@@ -100,7 +100,7 @@ export function orderSessions(
   return sessions
     .map((session) => ({
       id: session.session_id,
-      size: measure(session, agents, loops),
+      size: measure(session, policies, loops),
       startedMs: session.started_ms,
     }))
     .sort((a, b) => b.size - a.size || b.startedMs - a.startedMs || (a.id < b.id ? -1 : 1))

@@ -66,7 +66,7 @@ export function SessionClustersPage() {
             <SessionList
               rows={list.rows}
               sessions={list.sessions}
-              agents={list.agents}
+              policies={list.policies}
               loops={list.loops}
               isPhone={isPhone}
               pageRef={pageRef}
@@ -97,6 +97,7 @@ function useIsSettled(): boolean {
     useTopic('gateway:entropy_alerts'),
     useTopic('gateway:semantic_loops'),
     useTopic('gateway:agents'),
+    useTopic('gateway:all_agents'),
   ];
   return !useWaitsFor(topics.some(({ data, phase }) => data === null && phase !== 'refused'));
 }

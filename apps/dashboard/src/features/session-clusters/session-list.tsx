@@ -31,7 +31,7 @@ export interface ListHold {
 interface SessionListProps {
   rows: readonly ListRow[];
   sessions: SessionsData;
-  agents: Policies;
+  policies: Policies;
   loops: LoopsNow;
   isPhone: boolean;
   /** On a phone the page scrolls as a whole; null: the list scrolls by itself. */
@@ -43,7 +43,7 @@ interface SessionListProps {
 }
 
 export function SessionList(props: SessionListProps) {
-  const { rows, sessions, agents, loops, isPhone, pageRef, onHold } = props;
+  const { rows, sessions, policies, loops, isPhone, pageRef, onHold } = props;
   const navigate = useNavigate();
   const ownRef = useRef<HTMLDivElement>(null);
   const bodyRef = useRef<HTMLDivElement>(null);
@@ -99,7 +99,7 @@ export function SessionList(props: SessionListProps) {
           <SessionLine
             id={row.id}
             sessions={sessions}
-            agents={agents}
+            policies={policies}
             loops={loops}
             isPhone={isPhone}
             isActive={row.id === activeId}
@@ -153,7 +153,7 @@ const rowKey = (row: ListRow | undefined): string => {
 interface SessionLineProps {
   id: string;
   sessions: SessionsData;
-  agents: Policies;
+  policies: Policies;
   loops: LoopsNow;
   isPhone: boolean;
   isActive: boolean;
@@ -163,12 +163,12 @@ interface SessionLineProps {
   onFocusRow: (sessionId: string) => void;
 }
 
-function SessionLine({ id, sessions, agents, loops, isPhone, ...line }: SessionLineProps) {
+function SessionLine({ id, sessions, policies, loops, isPhone, ...line }: SessionLineProps) {
   const session = sessions.get(id);
   if (!session) return null;
   const shown = {
     session,
-    rest: restOf(session, agents),
+    rest: restOf(session, policies),
     isReworded: loops.get(id)?.kind === 'words',
   };
   return isPhone ? <SessionCard {...shown} /> : <SessionRow {...shown} {...line} />;

@@ -6,10 +6,11 @@ import { type SessionsData, type TopicState, useTopic } from '../../realtime';
 import { useThrottled } from '../../ui';
 import { listRows } from './list-rows';
 import type { ListSearch } from './list-search';
-import { NO_POLICIES, type Policies } from './rest';
+import type { Policies } from './rest';
 import { countLeftOut, filterSessions, keepIfEqual, orderSessions } from './select-sessions';
 import type { ListHold } from './session-list';
 import { useShownOrder } from './shown-order';
+import { usePolicies } from './use-policies';
 
 /** Filtering and sorting thousands of rows takes some milliseconds: not on every frame. */
 const ORDER_EVERY_MS = 400;
@@ -31,13 +32,13 @@ export function useSessionList(topic: TopicState<SessionsData>, search: ListSear
   const forOrder = useThrottled(sessions, sessions.size > MANY_COUNT ? ORDER_MANY_EVERY_MS : ORDER_EVERY_MS);
   // The first snapshot is not delayed.
   const ordered = forOrder.size === 0 ? sessions : forOrder;
-  const liveAgents: Policies = useTopic('gateway:agents').data ?? NO_POLICIES;
-  const agentsForOrder = useThrottled(liveAgents, ORDER_MANY_EVERY_MS);
-  const agents = agentsForOrder.size === 0 ? liveAgents : agentsForOrder;
+  const livePolicies = usePolicies();
+  const policiesForOrder = useThrottled(livePolicies, ORDER_MANY_EVERY_MS);
+  const policies = policiesForOrder.agents.size === 0 ? livePolicies : policiesForOrder;
   const liveLoops = useLoopsNow();
   const loopsForOrder = useThrottled(liveLoops, ORDER_MANY_EVERY_MS);
   const loops = loopsForOrder.size === 0 ? liveLoops : loopsForOrder;
-  const target = useTargetOrder(ordered, search, agents, loops);
+  const target = useTargetOrder(ordered, search, policies, loops);
   const { order, release, waiting } = useShownOrder(
     target,
     ordered,
@@ -64,7 +65,7 @@ export function useSessionList(topic: TopicState<SessionsData>, search: ListSear
   }, []);
   return {
     sessions,
-    agents,
+    policies,
     loops,
     rows,
     agentIds,
@@ -97,13 +98,18 @@ function useAgentIds(sessions: SessionsData): readonly string[] {
 function useTargetOrder(
   sessions: SessionsData,
   search: ListSearch,
-  agents: Policies,
+  policies: Policies,
   loops: LoopsNow,
 ): readonly string[] {
   const before = useRef<readonly string[]>([]);
   return useMemo(() => {
-    const now = orderSessions(filterSessions(sessions.values(), search, agents), search.sort, agents, loops);
+    const now = orderSessions(
+      filterSessions(sessions.values(), search, policies),
+      search.sort,
+      policies,
+      loops,
+    );
     before.current = keepIfEqual(before.current, now);
     return before.current;
-  }, [sessions, search, agents, loops]);
+  }, [sessions, search, policies, loops]);
 }

@@ -21,7 +21,7 @@ export interface ShownAlerts {
 export function useShownAlerts(
   groups: ReadonlyMap<string, AlertGroup>,
   sessions: SessionsData,
-  agents: Policies,
+  policies: Policies,
   isPointed: boolean,
 ): ShownAlerts {
   const { data } = useTopic('gateway:semantic_loops');
@@ -29,7 +29,7 @@ export function useShownAlerts(
   const semantic = semanticBySession ?? NO_ALERTS;
   // Alerts end by the clock, too: once a minute is close enough.
   const minute = useNow((nowMs) => Math.floor(nowMs / MINUTE_MS));
-  const ordered = orderAlertRows(groups, semantic, sessions, agents, minute * MINUTE_MS);
+  const ordered = orderAlertRows(groups, semantic, sessions, policies, minute * MINUTE_MS);
   const shownIds = useRef<string[]>([]);
   const rows = isPointed
     ? holdAlerts(shownIds.current, ordered, allAlertRows(groups, semantic, ordered))

@@ -2,7 +2,6 @@
 import { type AgentView, isStoppedState, type SessionView } from '#contracts';
 import { IdHeading } from '../../app/id-heading';
 import { useLoopsNow } from '../../app/looping';
-import { NO_AGENTS, useTopic } from '../../realtime';
 import {
   Badge,
   cx,
@@ -24,14 +23,15 @@ import { askText, isUnheardPause, MODE_TEXTS, reasonText, STATE_LABELS } from '.
 import { dotState, LOOP_REST_LABELS, restOf, stoppedAgentOf } from '../session-clusters/rest';
 import { RestBadge } from '../session-clusters/rest-badge';
 import { SeverityBadge } from '../session-clusters/severity-badge';
+import { usePolicies } from '../session-clusters/use-policies';
 
 export function InspectHeader({ session }: { session: SessionView }) {
   const { control } = session;
-  const agents = useTopic('gateway:agents').data ?? NO_AGENTS;
+  const policies = usePolicies();
   const isReworded = useLoopsNow().get(session.session_id)?.kind === 'words';
-  const rest = restOf(session, agents);
-  const agent = agents.get(session.agent_id);
-  const stopped = stoppedAgentOf(session, agents);
+  const rest = restOf(session, policies);
+  const agent = policies.agents.get(session.agent_id);
+  const stopped = stoppedAgentOf(session, policies);
   return (
     <header
       className={cx(
