@@ -113,6 +113,23 @@ test.each<[string, (commands: AgentCommands) => Promise<unknown>]>([
   expect(agents.policy(AGENT)).toMatchObject({ active: false, session_calls_max: 1 });
 });
 
+test.each(['stop', undefined])(
+  'an agent that is stopped once more while its letting in waits is not let in, though that stop says nothing new: %s',
+  async (reason) => {
+    const { agents, commands, slow } = gateway();
+    await commands.deactivate(ANN, 'a', 'stop');
+    const { promise, resolve } = deferred();
+    slow.writes = promise;
+    const limits = commands.patchPolicy(ANN, 'a', { session_calls_max: 1 });
+    const letIn = commands.reactivate({ ...ANN, operator_id: 'ben' }, 'a');
+    const again = commands.deactivate(ANN, 'a', reason);
+    resolve();
+    await Promise.all([limits, again]);
+    expect(await letIn).toBe('stopped_again');
+    expect(agents.policy(AGENT).active).toBe(false);
+  },
+);
+
 test.each([STOP_ACT, KILLED])(
   'a stop is heard once it is in force, whatever the disk does: $kind',
   async (act) => {

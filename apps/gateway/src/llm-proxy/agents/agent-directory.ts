@@ -67,8 +67,9 @@ export interface ReactivationParts {
 
 /** An agent as whoever lets it in has seen it: what stopped it since they cannot mean. */
 export interface SeenAgent {
-  incidentId: string | null;
-  policy: AgentPolicy;
+  active: boolean;
+  /** Which stop was the last; undefined: none since the start. */
+  stop: number | undefined;
 }
 
 interface WrittenChange {
@@ -112,6 +113,9 @@ export class AgentDirectory {
   /** Latest incident per listed agent that nobody has reactivated. */
   readonly #openIncidents = new Map<AgentScope, OpenIncident>();
   readonly #changes = new ChangeQueue<AgentScope>();
+  /** Of each listed agent, by the count of all stops; one that changes nothing is one, too, for whoever waits to let it in. */
+  readonly #lastStops = new Map<AgentScope, number>();
+  #stopCount = 0;
   /** Stops whose write is not over: what is written meanwhile does not undo them. */
   readonly #unwritten = new Map<AgentScope, UnwrittenStop>();
   /** Stops that the audit does not have, in their order: they go with the next policy that is written. */
@@ -127,7 +131,10 @@ export class AgentDirectory {
     this.#policies = new AgentPolicies({
       countMax,
       onClosed,
-      onUnlisted: (scope) => this.#openIncidents.delete(scope),
+      onUnlisted: (scope) => {
+        this.#openIncidents.delete(scope);
+        this.#lastStops.delete(scope);
+      },
     });
   }
 
@@ -187,7 +194,7 @@ export class AgentDirectory {
   }
 
   seen(scope: AgentScope): SeenAgent {
-    return { incidentId: this.openIncidentId(scope), policy: this.policy(scope) };
+    return { active: this.policy(scope).active, stop: this.#lastStops.get(scope) };
   }
 
   /**
@@ -236,6 +243,7 @@ export class AgentDirectory {
     const isNews = this.#isStop(scope, reason);
     const isWritten = !this.#changes.isBusy(scope) && !this.#untold.has(scope);
     if (!isNews && isWritten) {
+      this.#noteStop(scope);
       onInForce();
       return false;
     }
@@ -257,6 +265,7 @@ export class AgentDirectory {
   /** @returns whether there was anything to change */
   async #patch(scope: AgentScope, patch: PolicyChange, by: Auditor): Promise<boolean> {
     const { active, reason, ...given } = patch;
+    if (active === false) this.#noteStop(scope);
     const before = this.policy(scope);
     const changed = changesOf(given, before);
     const isStop = active === false && this.#isStop(scope, reason);
@@ -298,6 +307,7 @@ export class AgentDirectory {
     this.#unwritten.set(scope, stop);
     if (stop.isNews) this.#tellLater(scope, stop);
     this.#policies.set(scope, policy);
+    this.#noteStop(scope);
     noteIncident();
     this.#parts.onPolicy(scope);
     try {
@@ -334,8 +344,8 @@ export class AgentDirectory {
       const changed = changesOf(limits, before);
       const incidentId = this.openIncidentId(scope);
       // Stopped while this waited for its turn: the operator cannot have meant it.
-      const isMeant = !this.#unwritten.has(scope) && (incidentId === null || incidentId === seen.incidentId);
-      const active = before.active || (isMeant && isSameStop(before, seen.policy));
+      const isMeant = !seen.active && seen.stop === this.#lastStops.get(scope);
+      const active = before.active || isMeant;
       if (isEmpty(changed) && active === before.active) return active ? 'already_active' : 'stopped_again';
       requirePlace(this.#policies.fits(scope));
       const isLetIn = active && !before.active;
@@ -407,6 +417,11 @@ export class AgentDirectory {
     if (open !== undefined) this.#openIncidents.set(scope, { ...open, session_id: null });
   }
 
+  #noteStop(scope: AgentScope): void {
+    this.#stopCount += 1;
+    if (this.#policies.listed(scope) !== undefined) this.#lastStops.set(scope, this.#stopCount);
+  }
+
   /** Of an agent that is not told apart none is kept in memory either. */
   #noteOpen(scope: AgentScope, { incident_id, session_id }: OpenIncident): void {
     if (this.#policies.listed(scope) !== undefined)
@@ -463,9 +478,6 @@ const stoppedAs = (
   { active, deactivated_by, deactivated_at_ms, deactivated_reason }: AgentPolicy,
   policy: AgentPolicy,
 ): AgentPolicy => ({ ...policy, active, deactivated_by, deactivated_at_ms, deactivated_reason });
-
-const isSameStop = (one: AgentPolicy, other: AgentPolicy): boolean =>
-  isEmpty(changesOf(stoppedAs(one, other), other));
 
 const deactivatedBy = (policy: AgentPolicy, incident: KillStop): AgentPolicy => ({
   ...policy,
