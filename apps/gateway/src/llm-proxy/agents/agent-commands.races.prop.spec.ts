@@ -132,7 +132,7 @@ class Gateway {
   /** As people saw each incident, in order. */
   readonly shown = new Map<string, (string | null)[]>();
   readonly notes: string[] = [];
-  /** Moments at which its policy let it call, though the kill switch had fired since whoever let it in asked. */
+  /** Moments at which its policy let it call, though it had been stopped since whoever let it in asked. */
   readonly wrong: string[] = [];
 
   constructor(
@@ -221,17 +221,20 @@ class Gateway {
     return this.agents.policy(this.race.scope);
   }
 
-  /** Who lets it in must have asked after the kill switch fired here last. */
+  /** Who lets it in must have asked after it was stopped here last. */
   #look(): void {
-    const fired = this.fired.at(-1);
-    if (fired === undefined || !this.policy.active) return;
+    const stops = this.deeds
+      .filter((deed) => STOPS.has(deed.does))
+      .map(({ by, begin }) => ({ id: by, atTick: begin }));
+    const last = [...stops, ...this.fired].toSorted((one, other) => one.atTick - other.atTick).at(-1);
+    if (last === undefined || !this.policy.active) return;
     const isAsked = this.race.gateways.some((gateway) =>
       gateway.deeds.some(
         ({ does, begin }) =>
-          (does === 'reactivate' || does === 'let in') && (gateway !== this || begin > fired.atTick),
+          (does === 'reactivate' || does === 'let in') && (gateway !== this || begin > last.atTick),
       ),
     );
-    if (!isAsked) this.wrong.push(`${fired.id} at ${this.race.tick()}`);
+    if (!isAsked) this.wrong.push(`${last.id} at ${this.race.tick()}`);
   }
 
   fire(): Promise<unknown> {
@@ -277,7 +280,9 @@ class Gateway {
         ...(does === 'let in' && { active: true }),
         ...(does === 'stop and limit' && { active: false, reason: `${by} ${serial}` }),
       };
-      const { session_calls_max, active } = await commands.patchPolicy(commander, agent, patch);
+      const changed = commands.patchPolicy(commander, agent, patch);
+      if (STOPS.has(does)) expect([deed, this.policy.active]).toEqual([deed, false]);
+      const { session_calls_max, active } = await changed;
       return `${session_calls_max} ${active}`;
     };
     deed.outcome = await act().catch((error: unknown) => {

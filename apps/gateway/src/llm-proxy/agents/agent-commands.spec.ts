@@ -1,6 +1,6 @@
 /** What gateways are told of agents, and in which order, while other changes of the same agent are under way. */
 import { expect, test } from 'vitest';
-import { type AgentAct, agentScope, type Incident } from '#contracts';
+import { type AgentAct, agentScope, type Incident, ObservatoryError } from '#contracts';
 import { deferred } from '#kernel';
 import { FakeClock, turn } from '#testing';
 import { AgentCommands, type Commander } from './agent-commands.js';
@@ -37,7 +37,7 @@ function gateway() {
     clock: new FakeClock(),
     timer: { after: () => () => {} },
     onPolicy: () => {},
-    onUnsaved: () => expect.unreachable(),
+    onUnsaved: () => {},
   } as unknown as ConstructorParameters<typeof AgentDirectory>[0]);
   const incidents = new IncidentDesk({
     agents,
@@ -99,7 +99,16 @@ test.each<[string, (commands: AgentCommands, by: Commander) => Promise<unknown>]
 test.each<[string, (commands: AgentCommands) => Promise<unknown>]>([
   ['is commanded', (commands) => commands.deactivate(ANN, 'a', 'stop')],
   ['is set', (commands) => commands.patchPolicy(ANN, 'a', { active: false })],
+  [
+    'is set with other limits',
+    (commands) => commands.patchPolicy(ANN, 'a', { active: false, requests_per_minute: 5 }),
+  ],
   ['is heard', (commands) => commands.hear(THERE, 'a', () => STOP_ACT)],
+  [
+    'is heard with other limits',
+    (commands) =>
+      commands.hear(THERE, 'a', () => ({ ...STOP_ACT, patch: { active: false, requests_per_minute: 5 } })),
+  ],
   ['by the kill switch is heard', (commands) => commands.hear(THERE, 'a', () => KILLED)],
 ])('a stop that %s waits for no other command of its agent', async (_, stop) => {
   const { agents, commands, slow } = gateway();
@@ -111,6 +120,27 @@ test.each<[string, (commands: AgentCommands) => Promise<unknown>]>([
   resolve();
   await Promise.all([limits, stopped]);
   expect(agents.policy(AGENT)).toMatchObject({ active: false, session_calls_max: 1 });
+});
+
+test('a stop that comes with limits is told apart from them, and they are in force once it is stored', async () => {
+  const { agents, commands, told } = gateway();
+  const patch = { active: false, reason: 'stop', session_calls_max: 1 };
+  expect(await commands.patchPolicy(ANN, 'a', patch)).toMatchObject({ active: false, session_calls_max: 1 });
+  expect(told.map((act) => 'patch' in act && act.patch)).toEqual([
+    { active: false, reason: 'stop' },
+    { reason: 'stop', session_calls_max: 1 },
+  ]);
+  await commands.hear(THERE, 'a', () => ({ ...STOP_ACT, patch: { active: false, session_calls_max: 2 } }));
+  expect(agents.policy(AGENT)).toMatchObject({ active: false, session_calls_max: 2 });
+});
+
+test('who stops an agent with limits on a disk that refuses hears that the limits are as they were', async () => {
+  const { agents, commands, slow } = gateway();
+  slow.writes = Promise.reject(new ObservatoryError('store_full', 'No room.'));
+  const stopped = commands.patchPolicy(ANN, 'a', { active: false, session_calls_max: 1 });
+  const detail = expect.stringMatching(/The stop is in force.* Its limits are as they were\./);
+  await expect(stopped).rejects.toMatchObject({ code: 'store_full', detail });
+  expect(agents.policy(AGENT)).toMatchObject({ active: false, session_calls_max: null });
 });
 
 test.each(['stop', undefined])(

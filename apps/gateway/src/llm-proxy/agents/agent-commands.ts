@@ -13,10 +13,12 @@ import {
   KILL_SWITCH_ACTOR,
   KILL_SWITCH_PRESETS,
   type KillSwitchPatch,
+  ObservatoryError,
   type TellGateways,
 } from '#contracts';
 import { ChangeQueue } from '#kernel';
 import { type Auditor, requireInForce } from '../../auth/settings-audit.js';
+import { hasNoRoomYet } from '../../has-no-room-yet.js';
 import type { AgentBudgets } from './agent-budgets.js';
 import type { AgentDirectory, Reactivation, SeenAgent } from './agent-directory.js';
 import { isEmpty } from './agent-settings.js';
@@ -48,11 +50,16 @@ export class AgentCommands {
   async patchPolicy(by: Commander, agentId: string, patch: AgentPolicyPatch): Promise<AgentPolicy> {
     const { agents } = this.#parts;
     const scope = agentScope(by.tenant_id, agentId);
-    if (isStop(patch)) await this.deactivate(by, agentId, patch.reason);
-    else {
+    const others = besideStop(patch);
+    // At once; what came with it takes its turn.
+    if (others !== patch)
+      await this.deactivate(by, agentId, patch.reason).catch((error) => {
+        throw others === null ? error : withoutLimits(error);
+      });
+    if (others !== null) {
       const seen = agents.seen(scope);
-      await this.#turn(by, scope, () => this.#patchPolicy(by, agentId, patch, seen));
-      await this.#onPatched(scope, patch);
+      await this.#turn(by, scope, () => this.#patchPolicy(by, agentId, others, seen));
+      await this.#onPatched(scope, others);
     }
     return agents.policy(scope);
   }
@@ -69,7 +76,7 @@ export class AgentCommands {
     if (active === true) {
       const onLimits = () => budgets.policyChanged(scope);
       await incidents.reactivate(by, agentId, { limits, reason, onLimits, seen });
-    } else await agents.patchPolicy(scope, { ...limits, active, reason }, by);
+    } else await agents.patchPolicy(scope, { ...limits, reason }, by);
     this.#done(by, { kind: 'policy', agent_id: agentId, patch: this.#inForce(scope, patch) });
   }
 
@@ -140,15 +147,17 @@ export class AgentCommands {
    */
   async hear(by: Commander, agentId: string, left: () => AgentAct | null): Promise<void> {
     const scope = agentScope(by.tenant_id, agentId);
-    const stop = this.#hearStop(by, scope, left());
-    if (stop !== null) return stop;
-    const act = await this.#turns.run(scope, async () => {
-      const meant = left();
+    const act = left();
+    const stop = this.#hearStop(by, scope, act);
+    if (stop !== null) await stop;
+    if (withoutStop(act) === null) return;
+    const done = await this.#turns.run(scope, async () => {
+      const meant = withoutStop(left());
       if (meant?.kind === 'policy') await this.#patchPolicy(by, agentId, meant.patch);
       else if (meant?.kind === 'kill_switch') await this.#patchKillSwitch(by, agentId, meant.patch);
       return meant;
     });
-    if (act?.kind === 'policy') await this.#onPatched(scope, act.patch);
+    if (done?.kind === 'policy') await this.#onPatched(scope, done.patch);
   }
 
   /** @returns null where it is none; resolves once it is in force */
@@ -159,7 +168,7 @@ export class AgentCommands {
       this.#parts.views.touch(by.tenant_id, act.agent_id);
       return Promise.resolve();
     }
-    if (act?.kind !== 'policy' || !isStop(act.patch)) return null;
+    if (act?.kind !== 'policy' || act.patch.active !== false) return null;
     const { agent_id, patch } = act;
     return new Promise((inForce, refused) => {
       this.#stop(by, agent_id, patch.reason, inForce).catch(refused);
@@ -180,5 +189,24 @@ export class AgentCommands {
   }
 }
 
-const isStop = ({ active, reason: _, ...limits }: AgentPolicyPatch): boolean =>
-  active === false && isEmpty(limits);
+/** What is left of a change once the agent is stopped, as it says: nothing, or limits. Itself where it stops nobody. */
+function besideStop(patch: AgentPolicyPatch): AgentPolicyPatch | null {
+  const { active, ...others } = patch;
+  if (active !== false) return patch;
+  const { reason: _, ...limits } = others;
+  return isEmpty(limits) ? null : others;
+}
+
+/** The same of what another gateway tells. */
+function withoutStop(act: AgentAct | null): Exclude<AgentAct, { kind: 'killed' }> | null {
+  if (act === null || act.kind === 'killed') return null;
+  if (act.kind !== 'policy') return act;
+  const patch = besideStop(act.patch);
+  return patch && { ...act, patch };
+}
+
+/** Of a stop that came with limits and could not be stored: they wait until whoever asked for them does so again. */
+const withoutLimits = (error: unknown): unknown =>
+  hasNoRoomYet(error)
+    ? new ObservatoryError(error.code, `${error.detail} Its limits are as they were.`, error.extra)
+    : error;

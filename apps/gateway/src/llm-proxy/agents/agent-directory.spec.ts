@@ -101,8 +101,8 @@ async function settle<T>(...changes: Promise<T>[]): Promise<T[]> {
 
 describe('changes of one agent at once', () => {
   test('each see what the one before made: a stopped agent stays stopped, a limit stays set', async () => {
-    await settle(
-      agents.patchPolicy(AGENT, { active: false, reason: 'stop' }, ANN),
+    await settle<unknown>(
+      agents.deactivate(AGENT, 'stop', ANN),
       agents.patchPolicy(AGENT, { requests_per_minute: 5 }, BEN),
       agents.patchPolicy(AGENT, { budget_day_usd: 1 }, BEN),
     );
@@ -120,7 +120,7 @@ describe('changes of one agent at once', () => {
   });
 
   test('tell the second of two that reactivate', async () => {
-    await settle(agents.patchPolicy(AGENT, { active: false }, ANN));
+    await settle(agents.deactivate(AGENT, undefined, ANN));
     const both = settle(agents.reactivate(AGENT, ANN, nothing), agents.reactivate(AGENT, BEN, nothing));
     expect(await both).toEqual(['reactivated', 'already_active']);
     expect(audited).toEqual(['agent.deactivate', 'agent.reactivate']);
@@ -239,7 +239,7 @@ describe('what the kill switch has stopped', () => {
     expect(agents.wasKilledIn(AGENT, OTHER_SESSION)).toBe(false);
     await settle(agents.patchPolicy(AGENT, { requests_per_minute: 5 }, ANN));
     expect(agents.wasKilledIn(AGENT, OTHER_SESSION)).toBe(false);
-    await settle(agents.patchPolicy(AGENT, { active: false }, ANN));
+    await settle(agents.deactivate(AGENT, undefined, ANN));
     expect(agents.wasKilledIn(AGENT, OTHER_SESSION)).toBe(true);
     expect(agents.policy(AGENT)).toMatchObject({ deactivated_by: KILL_SWITCH_ACTOR });
     await settle(agents.reactivate(AGENT, BEN, nothing));
@@ -248,13 +248,14 @@ describe('what the kill switch has stopped', () => {
     await letWrite();
   });
 
-  test('is all of it where the kill switch fires while an operator stops the agent', async () => {
-    const patch = agents.patchPolicy(AGENT, { active: false }, ANN);
+  test("is on record as the operator's where the kill switch fires while they stop the agent: all of it", async () => {
+    const stop = agents.deactivate(AGENT, undefined, ANN);
     await turn();
     agents.deactivateByKillSwitch(AGENT, incident('inc-1'));
-    await settle(patch);
-    expect(agents.wasKilledIn(AGENT, OTHER_SESSION)).toBe(true);
+    await settle(stop);
     await letWrite();
+    expect(agents.policy(AGENT).deactivated_by).toBe('ann');
+    expect(onDisk?.deactivated_by).toBe('ann');
   });
 });
 
@@ -275,7 +276,7 @@ describe('a kill switch that fires while another change is being written', () =>
   });
 
   test('is not undone by a reactivation that began before', async () => {
-    await settle(agents.patchPolicy(AGENT, { active: false }, ANN));
+    await settle(agents.deactivate(AGENT, undefined, ANN));
     const reactivation = agents.reactivate(AGENT, BEN, () => expect.unreachable());
     await turn();
     expect(writes).toHaveLength(1);
@@ -289,7 +290,7 @@ describe('a kill switch that fires while another change is being written', () =>
   });
 
   test('is not undone by a reactivation that was asked for before and waits for its turn', async () => {
-    await settle(agents.patchPolicy(AGENT, { active: false }, ANN));
+    await settle(agents.deactivate(AGENT, undefined, ANN));
     const patch = agents.patchPolicy(AGENT, { requests_per_minute: 5 }, ANN);
     const reactivation = agents.reactivate(AGENT, BEN, () => expect.unreachable());
     agents.deactivateByKillSwitch(AGENT, incident('inc-2'));
@@ -299,7 +300,7 @@ describe('a kill switch that fires while another change is being written', () =>
   });
 
   test('is known to the reactivation that it follows, whose moment was before it', async () => {
-    await settle(agents.patchPolicy(AGENT, { active: false }, ANN));
+    await settle(agents.deactivate(AGENT, undefined, ANN));
     const seen: boolean[] = [];
     const reactivation = agents.reactivate(AGENT, BEN, () => {
       seen.push(agents.policy(AGENT).active);
@@ -367,7 +368,7 @@ describe('agents that the kill switch stops under ever new names', () => {
   test('take no place of what operators set, which stays in force', async () => {
     await settle(agents.patchPolicy(named('limited'), { requests_per_minute: 5 }, ANN));
     for (const name of NAMES) kill(name);
-    await settle(agents.patchPolicy(named('another'), { active: false, reason: 'no' }, ANN));
+    await settle(agents.deactivate(named('another'), 'no', ANN));
     expect(agents.policy(named('limited'))).toMatchObject({ active: true, requests_per_minute: 5 });
     expect(agents.policy(named('another'))).toMatchObject({ active: false, deactivated_reason: 'no' });
   });

@@ -52,11 +52,12 @@ export interface AgentDirectoryParts {
 /** `stopped_again`: the kill switch fired, or an operator stopped it, after this one had asked; the agent is stopped. */
 export type Reactivation = 'reactivated' | 'already_active' | 'stopped_again';
 
-type PolicyChange = Omit<AgentPolicyPatch, 'active'> & { active?: false | undefined };
+/** Without what lets it call, or stops it. */
+type PolicyChange = Omit<AgentPolicyPatch, 'active'>;
 
 export interface ReactivationParts {
   /** In force before it may call. */
-  limits?: Omit<AgentPolicyPatch, 'active' | 'reason'>;
+  limits?: Omit<PolicyChange, 'reason'>;
   /** For the audit. */
   reason?: string | undefined;
   /** When the operator asked: now, unless given. */
@@ -74,7 +75,7 @@ export interface SeenAgent {
 
 interface WrittenChange {
   before: AgentPolicy;
-  changed: Omit<AgentPolicyPatch, 'active' | 'reason'>;
+  changed: Omit<PolicyChange, 'reason'>;
   reason: string | undefined;
   isLetIn: boolean;
 }
@@ -220,10 +221,17 @@ export class AgentDirectory {
     for (const scope of scopes) if (scope.startsWith(all) && scope !== all) yield scope.slice(all.length);
   }
 
-  /** Rejects as the store does: then nothing has changed. To let an agent call again there is `reactivate`. */
-  patchPolicy(scope: AgentScope, patch: PolicyChange, by: Auditor): Promise<AgentPolicy> {
+  /** Rejects as the store does: then nothing has changed. Who may call is up to `deactivate` and `reactivate`. */
+  patchPolicy(scope: AgentScope, { reason, ...given }: PolicyChange, by: Auditor): Promise<AgentPolicy> {
     return this.#changes.run(scope, async () => {
-      await this.#patch(scope, patch, by);
+      const before = this.policy(scope);
+      const changed = changesOf(given, before);
+      if (isEmpty(changed)) return before;
+      requirePlace(this.#policies.fits(scope));
+      this.#putInForce(
+        scope,
+        await this.#writeChange(scope, by, { before, changed, reason, isLetIn: false }),
+      );
       return this.policy(scope);
     });
   }
@@ -260,28 +268,6 @@ export class AgentDirectory {
     onInForce();
     await storedInTime(written, this.#parts.timer).catch(inForceUnsaved);
     return stop.isNews;
-  }
-
-  /** @returns whether there was anything to change */
-  async #patch(scope: AgentScope, patch: PolicyChange, by: Auditor): Promise<boolean> {
-    const { active, reason, ...given } = patch;
-    if (active === false) this.#noteStop(scope);
-    const before = this.policy(scope);
-    const changed = changesOf(given, before);
-    const isStop = active === false && this.#isStop(scope, reason);
-    if (!isStop && isEmpty(changed)) {
-      // Whoever stops it again is answered once it is written.
-      if (active === false && this.#untold.has(scope))
-        await this.#writeStop(scope, before).catch(inForceUnsaved);
-      return false;
-    }
-    requirePlace(this.#policies.fits(scope));
-    const after = applyPolicyPatch(before, patch, by.operator_id, this.#parts.clock.nowMs());
-    const action = isStop ? 'agent.deactivate' : 'agent.policy';
-    await this.#save(scope, after, { audit: [this.#draft(scope, by, action, { ...changed, reason })] });
-    if (isStop) this.#widenKill(scope);
-    this.#putInForce(scope, after);
-    return true;
   }
 
   /** Rejects as the store does: then nothing has changed. */
