@@ -33,6 +33,7 @@ export async function shareControl(
       if ('agent_id' in act) await commands.hear(by, act.agent_id, left as () => AgentAct | null);
       else await desk.hear(by, act, ageMs, () => left() !== null);
     },
+    isStored: () => commands.isStored,
     events: new SharedControlEvents(steadyClock, logger, app.get(METRICS), () => shared.waitingCount),
     ids: randomIds,
     clock: steadyClock,

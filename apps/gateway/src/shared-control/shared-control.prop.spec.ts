@@ -43,6 +43,7 @@ function newGateway(gatewayId: string, shared: FakeControlLog) {
   };
   const time = new FakeTime(0);
   const control = new SharedControl({
+    isStored: () => true,
     log: reach,
     gatewayId,
     store: { settings: async () => new Map(), saveSettings: async () => {} },

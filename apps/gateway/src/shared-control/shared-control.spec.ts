@@ -14,7 +14,10 @@ let refusal: Error | null;
 let settings: Map<string, unknown>;
 /** What the disk is busy with, where it hangs: words that are no stops wait for it, and so does where the log was read up to. */
 let hanging: Promise<void> | null;
+/** Of a stop that is in force: the disk has it. */
+let isStored: boolean;
 beforeEach(() => {
+  isStored = true;
   log = new FakeControlLog();
   clock = new FakeTime(0);
   hanging = null;
@@ -36,6 +39,7 @@ const gateway = (gatewayId: string) => {
         for (const [name, value] of values) settings.set(name, value);
       },
     },
+    isStored: () => isStored,
     obey: async ({ by, left }) => {
       const isStop = (act: ControlAct | null) => act?.kind === 'policy' && act.patch.active === false;
       if (!isStop(left())) {
@@ -93,6 +97,23 @@ test('goes on after a restart where it left off', async () => {
   await again.start();
   await again.stop();
   expect(limits()).toEqual([1, 2]);
+});
+
+test('hears once more, after a death, of a stop that the disk had not when it died', async () => {
+  const here = gateway('here');
+  await sayActive('stop', 'bot', false);
+  isStored = false;
+  await here.look();
+  await turn();
+  obeyed = [];
+  await gateway('here').start();
+  expect(stopped()).toEqual(['bot']);
+  isStored = true;
+  await here.look();
+  await turn();
+  obeyed = [];
+  await gateway('here').start();
+  expect(stopped()).toEqual([]);
 });
 
 test('leaves alone what it decides itself, in words that stand behind those of others', async () => {

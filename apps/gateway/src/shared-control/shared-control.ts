@@ -56,6 +56,8 @@ export interface SharedControlParts {
   store: Pick<DecisionStore, 'settings' | 'saveSettings'>;
   /** Does what is left of a word; rejects with what refuses it. What is done already does no harm. */
   obey: (heard: Heard) => Promise<void>;
+  /** No stop is in force that the store has not taken yet: nobody waits for one, and a start must hear of it once more. */
+  isStored: () => boolean;
   events: SharedControlEvents;
   ids: IdSource;
   clock: SteadyClock;
@@ -287,8 +289,8 @@ export class SharedControl {
   /** Waits for nothing: a word that is read again after a crash is obeyed twice, which does no harm. */
   #saveCursor(): void {
     const cursor = this.#cursor;
-    if (cursor === this.#savedCursor || this.#saving !== null) return;
-    const { store, events } = this.#parts;
+    const { store, events, isStored } = this.#parts;
+    if (cursor === this.#savedCursor || this.#saving !== null || !isStored()) return;
     this.#saving = store.saveSettings(new Map([[CURSOR_SETTING, cursor]])).then(
       () => {
         this.#saving = null;

@@ -129,6 +129,7 @@ class Gateway {
     readonly acts: GatewayActs,
   ) {
     this.control = new SharedControl({
+      isStored: () => true,
       log: new SlowLog(this),
       gatewayId: id,
       store: { settings: async () => new Map(), saveSettings: async () => {} },

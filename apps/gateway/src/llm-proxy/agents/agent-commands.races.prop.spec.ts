@@ -187,6 +187,7 @@ class Gateway {
         if (act !== null && 'agent_id' in act)
           await this.commands.hear(by, act.agent_id, left as () => AgentAct | null);
       },
+      isStored: () => this.commands.isStored,
       events: {
         told() {},
         obeyed() {},

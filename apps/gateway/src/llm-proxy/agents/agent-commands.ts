@@ -47,6 +47,11 @@ export class AgentCommands {
     this.#parts = parts;
   }
 
+  /** All stops that are in force here, an operator's or the kill switch's. */
+  get isStored(): boolean {
+    return this.#parts.agents.isStored;
+  }
+
   async patchPolicy(by: Commander, agentId: string, patch: AgentPolicyPatch): Promise<AgentPolicy> {
     const { agents } = this.#parts;
     const scope = agentScope(by.tenant_id, agentId);

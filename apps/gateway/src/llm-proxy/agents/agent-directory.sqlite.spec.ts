@@ -146,6 +146,18 @@ test('two stops that a full disk refuses are both in the audit, in their order, 
   expect(mayCall('a')).toBe(true);
 });
 
+test('a stop counts as stored once the disk has it', async () => {
+  await fillDisk(store);
+  expect(agents.isStored).toBe(true);
+  const stopped = agents.deactivate(A, 'x'.repeat(3_000), ADMIN);
+  expect(agents.isStored).toBe(false);
+  await expect(stopped).rejects.toMatchObject({ code: 'store_full' });
+  expect(agents.isStored).toBe(false);
+  await makeRoom();
+  await time.pass(60_000);
+  await expect.poll(() => agents.isStored).toBe(true);
+});
+
 test('an agent that was stopped while its reactivation waits is not let in by it, though the stop is stored by then', async () => {
   await agents.deactivate(A, 'first', ADMIN);
   const seen = agents.seen(A);

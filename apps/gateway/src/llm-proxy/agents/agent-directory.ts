@@ -165,6 +165,11 @@ export class AgentDirectory {
     await this.#unsaved.stop();
   }
 
+  /** All stops that are in force; those that fired in a process that died, once this one has written them. */
+  get isStored(): boolean {
+    return this.#unwritten.size === 0 && this.#unsaved.size === 0;
+  }
+
   /** Hot path. */
   policy(scope: AgentScope): AgentPolicy {
     return this.restriction(scope) ?? defaultPolicy(splitAgentScope(scope).agentId);
