@@ -116,6 +116,28 @@ test('hears once more, after a death, of a stop that the disk had not when it di
   expect(stopped()).toEqual([]);
 });
 
+test('hears, after a death, also what was said here, in its place among the words of others; guidance is not said twice', async () => {
+  const here = gateway('here');
+  isStored = false;
+  await sayActive('let in', 'bot', true);
+  await here.look();
+  here.tell(activeWord('bot', false));
+  const inject = { command: 'inject', prompt: 'stay' } as const;
+  here.tell({ ...OPERATOR, act: { kind: 'command', session_id: 's', directive_id: 'd', command: inject } });
+  await here.lookAnew();
+  obeyed = [];
+  const again = gateway('here');
+  await again.start();
+  expect(obeyed.map(([by, act]) => [by, act.kind === 'policy' && act.patch.active])).toEqual([
+    ['ann at there', true],
+    ['ann at here', false],
+  ]);
+  again.tell(activeWord('bot', true));
+  await again.lookAnew();
+  await again.look();
+  expect(obeyed).toHaveLength(2);
+});
+
 test('leaves alone what it decides itself, in words that stand behind those of others', async () => {
   const here = gateway('here');
   log.isAway = true;
@@ -322,6 +344,13 @@ describe.each(['hangs', 'refuses'])('where the disk %s', (what) => {
     expect(obeyed.map(([, act]) => act)).toEqual([
       { kind: 'policy', agent_id: 'bot', patch: { active: false } },
     ]);
+  });
+
+  test('one that was given here before a death does not wait, either', async () => {
+    await say(1, 'another');
+    await log.append(JSON.stringify({ from: 'here', id: 'before', ...activeWord('bot', false) }));
+    await lookOnTime(gateway('here'));
+    expect(stopped()).toEqual(['bot']);
   });
 
   test('the others hear of a stop that is given here', async () => {

@@ -95,6 +95,8 @@ export class SharedControl {
   #stuckSinceMs: number | null = null;
   #obeying: Obeying | null = null;
   #ahead: Ahead | null = null;
+  /** Read up to the end at least once: own words before that, unless they wait, were said before this start. */
+  #hasCaughtUp = false;
   #saving: Promise<void> | null = null;
   #looking: Promise<void> | null = null;
   #timer: NodeJS.Timeout | null = null;
@@ -195,21 +197,24 @@ export class SharedControl {
         if (isBroken && at === 0) this.#parts.events.missed();
         this.#cursor = entry.cursor;
       }
-      if (entries.length < READ_COUNT_MAX) return true;
+      if (entries.length < READ_COUNT_MAX) {
+        this.#hasCaughtUp = true;
+        return true;
+      }
     }
   }
 
   /** @returns false: again later */
   async #hear({ text, ageMs }: ControlLogEntry): Promise<boolean> {
-    const { gatewayId, events } = this.#parts;
+    const { events } = this.#parts;
     const said = parseEntry(text);
     if (said === null) {
       events.unreadable();
       return true;
     }
-    const { from, id, word } = said;
-    if (from === gatewayId) {
-      const at = this.#waiting.findIndex((own) => own.id === id);
+    const { word } = said;
+    if (this.#isOwn(said)) {
+      const at = this.#waiting.findIndex(({ id }) => id === said.id);
       this.#waiting = this.#waiting.slice(at + 1);
       return true;
     }
@@ -223,6 +228,15 @@ export class SharedControl {
     } else if (outcome.isObeyed) events.obeyed(word);
     this.#stuckSinceMs = null;
     return true;
+  }
+
+  /**
+   * It needs no obeying. What was said before this start does, in its place: a word before it may come once more, and undo it, and the
+   * gateway may have died before it was stored. Guidance would be said twice.
+   */
+  #isOwn({ from, id, word }: Said): boolean {
+    if (from !== this.#parts.gatewayId) return false;
+    return this.#hasCaughtUp || this.#waiting.some((own) => own.id === id) || decidedBy(word).length === 0;
   }
 
   /** Resolves when it is obeyed, or refused, or the store takes its time. */
@@ -260,7 +274,7 @@ export class SharedControl {
 
   /** Ahead of the word that waits; once more in their place, since something before them may let the agent in. */
   async #hearStops({ cursor }: ControlLogEntry): Promise<void> {
-    const { log, gatewayId } = this.#parts;
+    const { log } = this.#parts;
     this.#ahead ??= { cursor, passed: new Set() };
     const ahead = this.#ahead;
     for (;;) {
@@ -268,7 +282,7 @@ export class SharedControl {
       for (const { text, ageMs, cursor } of entries) {
         const said = parseEntry(text);
         const stop = said === null ? null : stopOf(said.word);
-        if (said?.from === gatewayId) ahead.passed.add(said.id);
+        if (said !== null && this.#isOwn(said)) ahead.passed.add(said.id);
         else if (said !== null && stop !== null)
           // What refuses it is told in its place.
           await this.#obey({ ...said, word: stop }, ageMs, ahead.passed).catch(() => {});
