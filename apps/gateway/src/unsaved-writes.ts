@@ -1,9 +1,9 @@
 /**
- * What the store refused, such as on a full disk: stops of agents, the evidence for those of the kill switch, revocations, semantic
- * loops, what became of answers that vendors keep. They are written again until it takes them, for the next start knows what is stored:
- * it would let in again what nobody wrote down. Whoever adds bounds them: stops by their places, see `AgentPolicies`, as who is not told
- * apart any longer is stopped already; evidence by `IncidentDesk`; loops by `LoopDesk`; revocations by the credentials there are; answers
- * by those that are known.
+ * What the store refused, such as on a full disk: stops of agents, the evidence for those of the kill switch, revocations, logins,
+ * semantic loops, what became of answers that vendors keep. They are written again until it takes them, for the next start knows what
+ * is stored: it would let in again what nobody wrote down. Whoever adds bounds them: stops by their places, see `AgentPolicies`, as who
+ * is not told apart any longer is stopped already; evidence by `IncidentDesk`; loops by `LoopDesk`; revocations and logins by the
+ * credentials there are; answers by those that are known.
  */
 import type { Timer } from '#kernel';
 import { lastAttempts } from './last-attempts.js';

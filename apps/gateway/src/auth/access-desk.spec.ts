@@ -1,5 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { type AgentPrincipal, ObservatoryError, type OperatorPrincipal } from '#contracts';
+import { hashSecret } from '#domain/auth';
+import { STORED_WITHIN_MS } from '../stored-in-time.js';
 import { type AccessFixture, ADMIN, startAccess } from './access.fixture.js';
 import { CREDENTIAL_LIMITS } from './credential-directory.js';
 
@@ -194,6 +196,27 @@ describe('keys and tokens', () => {
 });
 
 describe('what was revoked', () => {
+  it.each([
+    ['refuses', () => Promise.reject(new ObservatoryError('store_full'))],
+    ['hangs', () => new Promise(() => {})],
+  ])('is told as in force, though not stored, by a disk that %s', async (_, save) => {
+    const { desk, store, directory, clock } = access;
+    const { key, secret } = await desk.createAgentKey(ADMIN, { name: 'x' });
+    const { operator } = await desk.createOperator(ADMIN, { name: 'x', role: 'viewer' });
+    Object.assign(store, { saveAgentKey: save, saveOperator: save });
+    const revoked = Promise.allSettled([
+      desk.revokeAgentKey(ADMIN, key.key_id),
+      desk.revokeOperator(ADMIN, operator.token_id),
+    ]);
+    await clock.pass(STORED_WITHIN_MS);
+    const reason = {
+      code: expect.stringMatching(/^store_/),
+      detail: expect.stringMatching(/^The revocation is in force, but not stored/),
+    };
+    expect(await revoked).toMatchObject([{ reason }, { reason }]);
+    expect(directory.hasAgentKey(hashSecret(secret))).toBe(false);
+  });
+
   it('stays listed up to a bound, beyond which the tenant that has most loses what was revoked first', async () => {
     const { directory, desk, store } = access;
     const [key] = directory.agentKeys();
@@ -240,13 +263,14 @@ describe('what was revoked', () => {
 
 describe('a revocation that the store refuses', () => {
   const refusal = new ObservatoryError('store_full');
+  const IN_FORCE = { code: 'store_full', detail: expect.stringContaining('is in force') };
   const OF_ADA = { tenant_id: 'default', operator_id: 'ada' };
 
   it('of a key holds at once, is written as soon as it is taken, and holds after a restart', async () => {
     const { desk, store, clock, authenticator } = await startAccess();
     const { key, secret } = await desk.createAgentKey(ADMIN, { name: 'leaked' });
     const save = vi.spyOn(store, 'saveAgentKey').mockRejectedValue(refusal);
-    await expect(desk.revokeAgentKey(ADMIN, key.key_id)).rejects.toBe(refusal);
+    await expect(desk.revokeAgentKey(ADMIN, key.key_id)).rejects.toMatchObject(IN_FORCE);
     expect(authenticator.agent(`Bearer ${secret}`)).toBeNull();
     await clock.pass(5_000);
     save.mockRestore();
@@ -262,7 +286,7 @@ describe('a revocation that the store refuses', () => {
     const { desk, directory, store, clock } = await startAccess();
     const { operator } = await desk.createOperator(ADMIN, { name: 'ada', role: 'viewer' });
     vi.spyOn(store, 'saveOperator').mockRejectedValueOnce(refusal);
-    await expect(desk.revokeOperator(ADMIN, operator.token_id)).rejects.toBe(refusal);
+    await expect(desk.revokeOperator(ADMIN, operator.token_id)).rejects.toMatchObject(IN_FORCE);
     await clock.pass(5_000);
     expect((await startAccess({ store })).directory.operator(operator.token_id)).toMatchObject({
       revoked_at_ms: directory.operator(operator.token_id)?.revoked_at_ms,
@@ -275,7 +299,7 @@ describe('a revocation that the store refuses', () => {
     const { key } = await desk.createAgentKey(ADMIN, { name: 'leaked' });
     const save = vi.spyOn(store, 'saveAgentKey').mockRejectedValue(refusal);
     const attempts = [1, 2].map(() => desk.revokeAgentKey(ADMIN, key.key_id));
-    for (const attempt of attempts) await expect(attempt).rejects.toBe(refusal);
+    for (const attempt of attempts) await expect(attempt).rejects.toMatchObject(IN_FORCE);
     save.mockRestore();
     await desk.revokeAgentKey(ADMIN, key.key_id);
     await clock.pass(5_000);

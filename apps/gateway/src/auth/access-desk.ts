@@ -5,6 +5,7 @@
 import {
   type AgentKey,
   type AgentKeyRow,
+  type AuditDraft,
   type DecisionStore,
   ObservatoryError,
   type OperatorPrincipal,
@@ -20,7 +21,8 @@ import {
   hashSecret,
   mayActFor,
 } from '#domain/auth';
-import { ChangeQueue, type Clock, type IdSource } from '#kernel';
+import { ChangeQueue, type Clock, type IdSource, type Timer } from '#kernel';
+import { inForceUnsaved, storedInTime } from '../stored-in-time.js';
 import { CREDENTIAL_LIMITS, type CredentialDirectory } from './credential-directory.js';
 import { type Auditor, SettingsAudit } from './settings-audit.js';
 
@@ -93,6 +95,7 @@ export class AccessDesk {
   readonly #audit: SettingsAudit;
   readonly #clock: Clock;
   readonly #ids: IdSource;
+  readonly #timer: Timer;
   /** New ones one after another: each is counted by the next. */
   readonly #creations = new ChangeQueue<'agent_key' | 'operator'>();
 
@@ -101,11 +104,13 @@ export class AccessDesk {
     store: Pick<DecisionStore, 'commitControl'>;
     clock: Clock;
     ids: IdSource;
+    timer: Timer;
   }) {
     this.#directory = options.directory;
     this.#audit = new SettingsAudit(options.store, options.clock);
     this.#clock = options.clock;
     this.#ids = options.ids;
+    this.#timer = options.timer;
   }
 
   /** Keys of the tenant acted for that reach no further than the operator, revoked ones included; newest first. */
@@ -182,7 +187,7 @@ export class AccessDesk {
     }
     const detail = { key_id: keyId, name: row.name };
     const audit = this.#audit.draft(principal, row.tenant_id, 'agent_key.revoke', detail);
-    await this.#directory.revokeAgentKey(keyId, audit);
+    await this.#inTime(this.#directory.revokeAgentKey(keyId, audit));
   }
 
   /** Tokens whose tenants are all its own, revoked ones included; newest first. */
@@ -257,14 +262,22 @@ export class AccessDesk {
         'This is the last administrator of all tenants; create another before revoking it.',
       );
     }
-    await this.endOperator(principal, principal.tenant_id, row);
+    const audit = this.#endOf(row, principal, principal.tenant_id);
+    await this.#inTime(this.#directory.revokeOperator(tokenId, audit));
   }
 
   /** Revokes without asking whether somebody may. */
   async endOperator(by: Auditor, auditTenantId: string, row: Readonly<OperatorRow>): Promise<void> {
-    const detail = { token_id: row.token_id, name: row.name, role: row.role };
-    const audit = this.#audit.draft(by, auditTenantId, 'operator.revoke', detail);
-    await this.#directory.revokeOperator(row.token_id, audit);
+    await this.#directory.revokeOperator(row.token_id, this.#endOf(row, by, auditTenantId));
+  }
+
+  #endOf({ token_id, name, role }: Readonly<OperatorRow>, by: Auditor, auditTenantId: string): AuditDraft {
+    return this.#audit.draft(by, auditTenantId, 'operator.revoke', { token_id, name, role });
+  }
+
+  /** Of what is in force: whoever asked for it does not wait for a disk that hangs. */
+  #inTime(written: Promise<void>): Promise<void> {
+    return storedInTime(written, this.#timer).catch(inForceUnsaved('revocation'));
   }
 
   /** Tenants that a key may act for and that the operator may act for, and the one it acts for; sorted. */

@@ -109,7 +109,7 @@ export async function startAccess(
   const { store = new FakeAccessStore(), clock = new FakeTime(), ids = countingIds() } = options;
   const directory = new CredentialDirectory({ store, clock, timer: clock });
   await directory.load();
-  const desk = new AccessDesk({ directory, store, clock, ids });
+  const desk = new AccessDesk({ directory, store, clock, ids, timer: clock });
   const bootstrap = await bootstrapAccess({
     directory,
     desk,

@@ -46,7 +46,7 @@ import { LOGIN_DESK, LoginDesk } from './login-desk.js';
       provide: ACCESS_DESK,
       inject: [CREDENTIALS, STORE, CLOCK, IDS],
       useFactory: (directory: CredentialDirectory, store: DecisionStore, clock: Clock, ids: IdSource) =>
-        new AccessDesk({ directory, store, clock, ids }),
+        new AccessDesk({ directory, store, clock, ids, timer: systemTimer }),
     },
     {
       provide: BOOTSTRAP,
@@ -75,8 +75,14 @@ import { LOGIN_DESK, LoginDesk } from './login-desk.js';
     },
     {
       provide: LOGIN_DESK,
-      inject: [CREDENTIALS, CLOCK, IDS, METRICS],
-      useFactory: (directory: CredentialDirectory, clock: Clock, ids: IdSource, metrics: Registry) => {
+      inject: [CREDENTIALS, CLOCK, IDS, METRICS, LOGGER],
+      useFactory: (
+        directory: CredentialDirectory,
+        clock: Clock,
+        ids: IdSource,
+        metrics: Registry,
+        logger: Logger,
+      ) => {
         const attempts = new Counter({
           name: `${METRIC_PREFIX}logins_total`,
           help: 'Attempts to log in: ok, refused (wrong token), throttled.',
@@ -90,6 +96,11 @@ import { LOGIN_DESK, LoginDesk } from './login-desk.js';
           clock,
           ids,
           onAttempt: (outcome) => attempts.inc({ outcome }),
+          onLogoutUnsaved: (err) =>
+            logger.warn(
+              { err },
+              'the end of a login was not saved in time; a restart before that may forget it',
+            ),
         });
       },
     },

@@ -3,6 +3,7 @@ import type { AgentKeyRow, LoginRow, OperatorRow } from '#contracts';
 import { DAY_MS } from '#kernel';
 import { FakeTime } from '#testing';
 import { STORED_WITHIN_MS } from '../stored-in-time.js';
+import { WRITE_AGAIN_MS } from '../unsaved-writes.js';
 import { FakeAccessStore } from './access.fixture.js';
 import { CREDENTIAL_LIMITS, CredentialDirectory } from './credential-directory.js';
 
@@ -177,6 +178,31 @@ describe('what the store refuses', () => {
     expect(unsaved).toEqual([expect.any(Error)]);
     await directory.revokeOperator('token');
     expect(directory.login('cookie')).toBeNull();
+  });
+
+  it.each([
+    ['refuses', () => Promise.reject(new Error('full'))],
+    ['hangs', () => new Promise(() => {})],
+  ])('lets a login go over to another tenant: one that %s', async (_, saveLogin) => {
+    await directory.putLogin(loginOf('token'));
+    Object.assign(store, { saveLogin });
+    const moved = directory.moveLogin(loginOf('token'), 'green');
+    expect(directory.login('cookie')?.login.tenant_id).toBe('green');
+    await clock.pass(STORED_WITHIN_MS);
+    expect(await moved).toBe(true);
+  });
+
+  it('has a login once it can, in the tenant to which it went, and none that ended', async () => {
+    const { saveLogin, deleteLogin } = store;
+    await directory.putLogin(loginOf('token'));
+    const refuse = () => Promise.reject(new Error('full'));
+    Object.assign(store, { saveLogin: refuse, deleteLogin: refuse });
+    await directory.moveLogin(loginOf('token'), 'green');
+    await directory.putLogin(loginOf('token', 'other'));
+    await expect(directory.endLogin('other')).rejects.toThrow('full');
+    Object.assign(store, { saveLogin, deleteLogin });
+    await clock.pass(WRITE_AGAIN_MS);
+    expect([...store.loginRows.values()]).toMatchObject([{ cookie_hash: 'cookie', tenant_id: 'green' }]);
   });
 });
 

@@ -231,31 +231,43 @@ export class CredentialDirectory {
   }
 
   /**
-   * Adds a login. It holds until the next start, too, where the store refuses it or takes its time: whoever wants to stop an agent on a
-   * disk that fails has to get in. At the bound the token's login that expires first is ended.
+   * Adds a login. It holds also where the store refuses it or takes its time, until the next start if that has not changed by then:
+   * whoever wants to stop an agent on a disk that fails has to get in. At the bound the token's login that expires first is ended.
    */
   async putLogin(login: LoginRow): Promise<void> {
     const others = [...this.#logins.values()].filter((other) => other.token_id === login.token_id);
     if (others.length >= CREDENTIAL_LIMITS.loginsPerTokenMax) {
       const first = others.reduce((a, b) => (a.expires_at_ms <= b.expires_at_ms ? a : b));
-      await this.endLogin(first.cookie_hash);
+      await this.endLogin(first.cookie_hash).catch(this.#onLoginUnsaved);
     }
-    this.#logins.set(login.cookie_hash, { ...login });
-    await storedInTime(this.#store.saveLogin({ ...login }), this.#timer).catch(this.#onLoginUnsaved);
+    await this.#putLogin({ ...login });
   }
 
-  /** The login acts for that tenant from now on. False: it ended before this was stored, and stays ended. */
+  /** The login acts for that tenant from now on, as it was let in: whatever the disk does. False: it has ended meanwhile. */
   async moveLogin(login: Readonly<LoginRow>, tenantId: string): Promise<boolean> {
-    const moved = { ...login, tenant_id: tenantId };
-    await this.#store.saveLogin({ ...moved });
-    const isThere = this.#logins.has(login.cookie_hash);
-    if (isThere) this.#logins.set(login.cookie_hash, moved);
-    return isThere;
+    if (this.#logins.has(login.cookie_hash)) await this.#putLogin({ ...login, tenant_id: tenantId });
+    return this.#logins.has(login.cookie_hash);
   }
 
+  async #putLogin(login: LoginRow): Promise<void> {
+    const { cookie_hash: id } = login;
+    this.#logins.set(id, login);
+    const write = async () => {
+      // Unless it has ended, or gone over to another tenant.
+      if (this.#logins.get(id) === login) await this.#store.saveLogin({ ...login });
+      this.#unsaved.delete(id, write);
+    };
+    const written = write().catch((error: unknown) => {
+      if (this.#logins.get(id) === login) this.#unsaved.add(id, write);
+      throw error;
+    });
+    await storedInTime(written, this.#timer).catch(this.#onLoginUnsaved);
+  }
+
+  /** In memory at once. Rejects where the store refuses it for now, or takes its time. */
   async endLogin(cookieHash: string): Promise<void> {
     if (this.#logins.delete(cookieHash)) this.#announce({ kind: 'login', login_id: cookieHash });
-    await this.#deleteLogin(cookieHash);
+    await storedInTime(this.#deleteLogin(cookieHash), this.#timer);
   }
 
   onRevoked(listener: (revocation: Revocation) => void): () => void {

@@ -1,11 +1,13 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { LOGIN_LIMITS, LoginThrottle } from '#domain/auth';
+import { STORED_WITHIN_MS } from '../stored-in-time.js';
 import { type AccessFixture, ADMIN, startAccess } from './access.fixture.js';
 import { LoginDesk, loginCookie } from './login-desk.js';
 
 let access: AccessFixture;
 let logins: LoginDesk;
 let token: string;
+let unsavedCount: number;
 const attempts: string[] = [];
 
 beforeEach(async () => {
@@ -13,7 +15,12 @@ beforeEach(async () => {
   const { directory, clock, ids } = access;
   attempts.length = 0;
   const onAttempt = (outcome: string) => void attempts.push(outcome);
-  logins = new LoginDesk({ directory, clock, ids, throttle: new LoginThrottle({ clock }), onAttempt });
+  unsavedCount = 0;
+  const onLogoutUnsaved = () => {
+    unsavedCount += 1;
+  };
+  const throttle = new LoginThrottle({ clock });
+  logins = new LoginDesk({ directory, clock, ids, throttle, onAttempt, onLogoutUnsaved });
   token = access.bootstrap.operatorToken as string;
 });
 
@@ -93,6 +100,20 @@ describe('a logout', () => {
     expect(revoked).toEqual(['login']);
     expect(access.store.loginRows.size).toBe(0);
   });
+});
+
+it.each([
+  ['refuses', () => Promise.reject(new Error('full'))],
+  ['hangs', () => new Promise(() => {})],
+])('a logout is answered, and the login over, on a disk that %s', async (_, deleteLogin) => {
+  const { cookie } = await logins.login({ token, operator_id: 'ada' }, '::1');
+  Object.assign(access.store, { deleteLogin });
+  const loggedOut = logins.logout(cookie);
+  const call = { cookie: `observatory_session=${cookie}`, method: 'GET' };
+  expect(access.authenticator.operator(call)).toMatchObject({ ok: false });
+  await access.clock.pass(STORED_WITHIN_MS);
+  await loggedOut;
+  expect(unsavedCount).toBe(1);
 });
 
 describe('switching the tenant', () => {

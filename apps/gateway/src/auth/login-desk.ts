@@ -50,6 +50,7 @@ export class LoginDesk {
   readonly #clock: Clock;
   readonly #ids: IdSource;
   readonly #onAttempt: (outcome: 'ok' | 'refused' | 'throttled') => void;
+  readonly #onLogoutUnsaved: (error: unknown) => void;
 
   constructor(options: {
     directory: CredentialDirectory;
@@ -57,12 +58,15 @@ export class LoginDesk {
     clock: Clock;
     ids: IdSource;
     onAttempt?: (outcome: 'ok' | 'refused' | 'throttled') => void;
+    /** A login has ended, and the store does not have that yet. */
+    onLogoutUnsaved?: (error: unknown) => void;
   }) {
     this.#directory = options.directory;
     this.#throttle = options.throttle;
     this.#clock = options.clock;
     this.#ids = options.ids;
     this.#onAttempt = options.onAttempt ?? (() => {});
+    this.#onLogoutUnsaved = options.onLogoutUnsaved ?? (() => {});
   }
 
   /**
@@ -111,11 +115,11 @@ export class LoginDesk {
     return { cookie, me: describe({ operator_id, role, tenant_id, tenant_ids }) };
   }
 
-  /** Ends the login behind a cookie's value, if there is one. */
+  /** Ends the login behind a cookie's value, if there is one; the browser forgets the cookie whatever the disk does. */
   async logout(cookie: string | undefined): Promise<void> {
     const cookieHash = cookie === undefined ? null : hashSecret(cookie);
     if (cookieHash !== null && this.#directory.login(cookieHash) !== null)
-      await this.#directory.endLogin(cookieHash);
+      await this.#directory.endLogin(cookieHash).catch(this.#onLogoutUnsaved);
   }
 
   /** The login acts for another tenant from now on. Sockets that are open keep theirs. */

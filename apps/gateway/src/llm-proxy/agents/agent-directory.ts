@@ -17,14 +17,13 @@ import {
   isAllAgents,
   KILL_SWITCH_ACTOR,
   type KillSwitchPatch,
-  ObservatoryError,
   type ProxyStore,
   splitAgentScope,
 } from '#contracts';
 import { applyPolicyPatch, defaultPolicy } from '#domain/policy';
 import { ChangeQueue, type Clock, changesOf, type Timer } from '#kernel';
 import type { Auditor, SettingsAudit } from '../../auth/settings-audit.js';
-import { storedInTime } from '../../stored-in-time.js';
+import { inForceUnsaved, storedInTime } from '../../stored-in-time.js';
 import { UnsavedWrites } from '../../unsaved-writes.js';
 import { hasBudget } from './agent-activity.js';
 import { AgentKillSwitches } from './agent-kill-switches.js';
@@ -96,14 +95,6 @@ interface UnwrittenStop {
   /** To the audit: where the agent was stopped already it is once somebody has let it in. */
   isNews: boolean;
 }
-
-/** The store took nothing of a stop that is in force. */
-const inForceUnsaved = (error: unknown): never => {
-  const { code, extra } = error instanceof ObservatoryError ? error : new ObservatoryError('internal_error');
-  const detail =
-    'The stop is in force, but not stored: it is stored as soon as the store takes it. A restart before that would forget it.';
-  throw new ObservatoryError(code, detail, extra);
-};
 
 const KILL_SWITCH: Auditor = { operator_id: KILL_SWITCH_ACTOR, role: 'system' };
 
@@ -271,7 +262,7 @@ export class AgentDirectory {
     const stop: UnwrittenStop = { policy, audit, isNews };
     const written = this.#stopAtOnce(scope, stop, () => this.#widenKill(scope));
     onInForce();
-    await storedInTime(written, this.#parts.timer).catch(inForceUnsaved);
+    await storedInTime(written, this.#parts.timer).catch(inForceUnsaved('stop'));
     return stop.isNews;
   }
 
