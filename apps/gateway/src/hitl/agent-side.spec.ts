@@ -2,6 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { LIMITS, ObservatoryError, sessionKey } from '#contracts';
 import { deferred, Interrupt } from '#kernel';
 import { turn } from '#testing';
+import { STORED_WITHIN_MS } from '../stored-in-time.js';
 import { DeskHarness, operator, TENANT } from './desk.fixture.js';
 
 const PAUSE = { reason: 'let me look' };
@@ -70,10 +71,45 @@ describe('a proxied call that comes while its session is being stopped', () => {
     await h.desk.drain();
   });
 
+  it.each([
+    ['pause', 'paused'],
+    ['terminate', 'terminated'],
+  ] as const)(
+    'waits on where the disk hangs, and whoever asked for the %s hears so',
+    async (command, state) => {
+      const { h, key, stop, call } = await stopping(command);
+      const told = stop.catch((error: unknown) => error);
+      await h.time.pass(STORED_WITHIN_MS - 1);
+      expect([await isSettled(told), await isSettled(call)]).toEqual([false, false]);
+      await h.time.pass(1);
+      const detail = expect.stringContaining('it is done once it is stored');
+      expect(await told).toMatchObject({ code: 'store_busy', detail });
+      expect(h.desk.answerForCall(key).state).toBe('paused');
+      h.store.isManual = false;
+      h.store.commit();
+      await h.desk.settled();
+      expect(h.desk.answerForCall(key).state).toBe(state);
+    },
+  );
+
+  it('is let go when its client leaves or the gateway ends before that', async () => {
+    const { h, key, call } = await stopping('terminate');
+    const interrupt = new Interrupt();
+    const left = h.desk.holdCall(key, { waitMs: 50_000, interrupt });
+    await turn();
+    interrupt.raise();
+    expect(await left).toMatchObject({ state: 'paused' });
+    void h.desk.drain();
+    expect(await call).toMatchObject({ state: 'paused' });
+    expect(h.desk.hangingPollCount).toBe(0);
+  });
+
   it('is told to try again when its time is up before that', async () => {
-    const { h, call } = await stopping('terminate');
+    const { h, stop, call } = await stopping('terminate');
+    const told = expect(stop).rejects.toMatchObject({ code: 'store_busy' });
     await h.time.pass(50_000);
     expect(await call).toMatchObject({ state: 'paused' });
+    await told;
   });
 });
 

@@ -31,6 +31,7 @@ import { agentStateOf, type Confirmation } from '#domain/hitl';
 import { type Clock, type IdSource, type Interrupt, type Timer, UnderWay } from '#kernel';
 import type { SessionDirectory } from '../decision-log/session-directory.js';
 import type { Relayed } from '../shared-control/shared-control.js';
+import { storedInTime } from '../stored-in-time.js';
 import { CommandRunner, SYSTEM_ACTOR } from './command-runner.js';
 import { Confirmations, type ConfirmedVia } from './confirmations.js';
 import type { ControlBounds } from './control-bounds.js';
@@ -161,7 +162,10 @@ export class HitlDesk implements ControlDesk {
 
   // ---- operators
 
-  /** One command by an operator. Throws the catalogue's refusals; 503 when the store refuses, and nothing changed. */
+  /**
+   * One command by an operator. Throws the catalogue's refusals; 503 when the store refuses, and nothing changed. A stop that the store
+   * takes its time for is told as that, and goes on.
+   */
   execute(
     operator: OperatorPrincipal,
     sessionId: string,
@@ -170,7 +174,8 @@ export class HitlDesk implements ControlDesk {
   ): Promise<CommandAnswer> {
     const key = sessionKey(operator.tenant_id, sessionId);
     const carryOut = (entry: ControlEntry) => this.#runner.execute(entry, operator, command, body);
-    return this.#command(key, command, carryOut);
+    const done = this.#command(key, command, carryOut);
+    return STOPS.has(command) ? storedInTime(done, this.#ports.timer, NOT_STORED_YET) : done;
   }
 
   /**
@@ -430,6 +435,9 @@ export class HitlDesk implements ControlDesk {
 }
 
 const STOPS: ReadonlySet<Command> = new Set(['pause', 'terminate']);
+
+const NOT_STORED_YET =
+  'The disk takes its time, but has not refused this: it is done once it is stored. Calls of the session that come meanwhile wait.';
 
 /** What an agent is told of a session nobody has commanded. */
 const NOT_COMMANDED: AgentControl = { state: 'active', directives: [] };
