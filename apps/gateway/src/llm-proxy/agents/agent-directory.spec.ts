@@ -14,7 +14,7 @@ import { FakeTime, turn } from '#testing';
 import { SettingsAudit } from '../../auth/settings-audit.js';
 import { STORED_WITHIN_MS } from '../../stored-in-time.js';
 import { WRITE_AGAIN_MS } from '../../unsaved-writes.js';
-import { AgentDirectory } from './agent-directory.js';
+import { AgentDirectory, UNTOLD_STOPS_MAX } from './agent-directory.js';
 
 const AGENT = agentScope('default', 'a');
 const ANN = { operator_id: 'ann', tenant_id: 'default', role: 'admin' } as OperatorPrincipal;
@@ -172,6 +172,23 @@ test.each([
   expect(audited.filter((line) => line === 'agent.deactivate')).toHaveLength(
     new Set(['enough', reason]).size,
   );
+});
+
+test('stops that a disk takes its time for wait within bounds, however often they are given and for whatever reason', async () => {
+  const stops = Array.from({ length: 3 * UNTOLD_STOPS_MAX }, (_, nth) =>
+    agents.deactivate(AGENT, `because ${nth}`, ANN),
+  );
+  const told = Promise.allSettled(stops);
+  await time.pass(STORED_WITHIN_MS);
+  const detail = expect.stringContaining('The stop is in force');
+  for (const answer of await told) expect(answer).toMatchObject({ reason: { code: 'store_busy', detail } });
+  let writeCount = 0;
+  for (; writes.length > 0; writeCount += 1) await letWrite();
+  expect(audited).toHaveLength(UNTOLD_STOPS_MAX);
+  expect(writeCount).toBe(UNTOLD_STOPS_MAX);
+  expect(onDisk).toMatchObject({ active: false, deactivated_reason: `because ${UNTOLD_STOPS_MAX - 1}` });
+  const letIn = agents.reactivate(AGENT, BEN, nothing);
+  expect(await settle(letIn)).toEqual(['reactivated']);
 });
 
 test('an answer in time leaves no timer behind', async () => {

@@ -32,6 +32,8 @@ import { isEmpty, requirePlace } from './agent-settings.js';
 
 /** Agents that may have a policy of their own, and as many a kill switch; half of them of one tenant. */
 const SETTINGS_COUNT_MAX = 100_000;
+/** Of one agent, that the audit does not have yet: one that is stopped is given no further reason beyond them. */
+export const UNTOLD_STOPS_MAX = 100;
 
 export interface AgentDirectoryParts {
   store: Pick<ProxyStore, 'documents' | 'commitDocuments' | 'openIncidents'>;
@@ -94,6 +96,7 @@ interface UnwrittenStop {
   audit: AuditDraft;
   /** To the audit: where the agent was stopped already it is once somebody has let it in. */
   isNews: boolean;
+  written?: Promise<void>;
 }
 
 const KILL_SWITCH: Auditor = { operator_id: KILL_SWITCH_ACTOR, role: 'system' };
@@ -245,10 +248,11 @@ export class AgentDirectory {
     onInForce = () => {},
   ): Promise<boolean> {
     const isNews = this.#isStop(scope, reason);
-    const isWritten = !this.#changes.isBusy(scope) && !this.#untold.has(scope);
-    if (!isNews && isWritten) {
+    const underWay = isNews ? undefined : this.#stopUnderWay(scope);
+    if (underWay !== undefined) {
       this.#noteStop(scope);
       onInForce();
+      await this.#inTime(underWay);
       return false;
     }
     requirePlace(this.#policies.fits(scope));
@@ -260,10 +264,20 @@ export class AgentDirectory {
       ? applyPolicyPatch(before, { active: false, reason }, by.operator_id, nowMs)
       : { ...before };
     const stop: UnwrittenStop = { policy, audit, isNews };
-    const written = this.#stopAtOnce(scope, stop, () => this.#widenKill(scope));
+    stop.written = this.#stopAtOnce(scope, stop, () => this.#widenKill(scope));
     onInForce();
-    await storedInTime(written, this.#parts.timer).catch(inForceUnsaved('stop'));
+    await this.#inTime(stop.written);
     return stop.isNews;
+  }
+
+  #inTime(written: Promise<void>): Promise<void> {
+    return storedInTime(written, this.#parts.timer).catch(inForceUnsaved('stop'));
+  }
+
+  /** Of an agent that is stopped already, what there is to wait for; undefined: it has to be written anew. */
+  #stopUnderWay(scope: AgentScope): Promise<void> | undefined {
+    const isWritten = !this.#changes.isBusy(scope) && !this.#untold.has(scope);
+    return isWritten ? Promise.resolve() : this.#unwritten.get(scope)?.written;
   }
 
   /** Rejects as the store does: then nothing has changed. */
@@ -276,7 +290,8 @@ export class AgentDirectory {
     const before = this.policy(scope);
     const policy = before.active ? deactivatedBy(before, incident) : { ...before };
     const stop: UnwrittenStop = { policy, audit: this.#stopDraft(scope, incident), isNews: before.active };
-    this.#stopAtOnce(scope, stop, () => this.#noteOpen(scope, incident)).catch(() => {});
+    stop.written = this.#stopAtOnce(scope, stop, () => this.#noteOpen(scope, incident));
+    stop.written.catch(() => {});
     return before.active;
   }
 
@@ -388,7 +403,8 @@ export class AgentDirectory {
   #isStop(scope: AgentScope, reason: string | undefined): boolean {
     const listed = this.#policies.listed(scope);
     if (listed === undefined || listed.active) return true;
-    if (reason !== undefined && reason !== listed.deactivated_reason) return true;
+    const isOther = reason !== undefined && reason !== listed.deactivated_reason;
+    if (isOther && (this.#untold.get(scope)?.length ?? 0) < UNTOLD_STOPS_MAX) return true;
     const open = this.#openIncidents.get(scope);
     return listed.deactivated_by === KILL_SWITCH_ACTOR && open !== undefined && open.session_id !== null;
   }
