@@ -12,11 +12,13 @@ import {
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { buildDecisionLog } from '#testing';
+import { mountSmallDisk } from './small-disk.js';
 import { makeDataDir, type RunningGateway, type StartOptions, startGateway } from './start-gateway.js';
 
 const PAGE_BYTES = 4_096;
+const MIB = 1024 * 1024;
 
 const folder = mkdtempSync(join(tmpdir(), 'observatory-wrong-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -82,22 +84,37 @@ describe('a data folder that cannot be used stops the start with its setting and
     expect(output).not.toContain('"stack"');
   });
 
-  test('that is on a disk without room', async ({ skip }) => {
-    const mountPoint = place('full');
-    mkdirSync(mountPoint);
-    try {
-      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=128k', 'tmpfs', mountPoint], { stdio: 'ignore' });
-    } catch {
-      if (process.env.CI === 'true') throw new Error('CI must be able to mount a tmpfs for this test');
-      return skip('mounting a tmpfs needs root');
-    }
-    try {
-      expect(await refusal({ dataDir: mountPoint })).toMatch(
-        /the disk is full; make room, or choose another place\. OBSERVATORY_DATA_DIR/,
-      );
-    } finally {
-      execFileSync('umount', ['-l', mountPoint]);
-    }
+  describe('that is on a small disk', () => {
+    const disk = mountSmallDisk(64 * MIB);
+    afterEach(() => {
+      if (disk !== null) execFileSync('mount', ['-o', 'remount,rw', disk.mountPoint]);
+      disk?.empty();
+    });
+    const says = async (reason: string) => {
+      const dataDir = disk?.mountPoint as string;
+      expect(await refusal({ dataDir })).toContain(reason);
+      expect(await refusal({ dataDir })).toContain(`OBSERVATORY_DATA_DIR, here ${dataDir}, says where`);
+    };
+
+    test.skipIf(disk === null).each([
+      ['for no database', 128 * 1024, 'the disk is full; make room, or choose another place.'],
+      ['for no credentials', 3 * MIB, 'so nobody could log in: the disk is full'],
+    ])('with room %s', async (_what, freeBytes, reason) => {
+      disk?.fill(freeBytes);
+      await says(reason);
+    });
+
+    test.skipIf(disk === null)('that was filled to the last byte since', async () => {
+      const gateway = await startGateway({ dataDir: disk?.mountPoint as string });
+      await gateway.stop();
+      disk?.fill(0);
+      await says('the disk is full or fails');
+    });
+
+    test.skipIf(disk === null)('that is read-only', async () => {
+      execFileSync('mount', ['-o', 'remount,ro', disk?.mountPoint as string]);
+      await says('the disk is read-only');
+    });
   });
 });
 

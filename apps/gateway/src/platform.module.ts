@@ -7,7 +7,7 @@ import { SqliteProxyStore, SqliteStore } from '#adapters/sqlite';
 import type { DecisionStore, ProxyStore } from '#contracts';
 import { type Clock, randomIds, systemClock } from '#kernel';
 import type { GatewayConfig } from './config/config.js';
-import { CONFIG_VARIABLES } from './config/env.js';
+import { storeTrouble } from './config/store-trouble.js';
 import { storeTelemetry } from './telemetry/store-telemetry.js';
 import { CLOCK, CONFIG, IDS, LOGGER, METRICS, PROXY_STORE, STORE } from './tokens.js';
 
@@ -33,10 +33,7 @@ const DATABASE_FILE = 'observatory.db';
         try {
           await store.open();
         } catch (error) {
-          const reason = error instanceof Error ? error.message : String(error);
-          throw new Error(
-            `${reason}. ${CONFIG_VARIABLES.dataDir}, here ${dataDir}, says where the store is.`,
-          );
+          throw storeTrouble(error instanceof Error ? error.message : String(error), { dataDir });
         }
         return store;
       },

@@ -3,11 +3,12 @@ import { Global, Module } from '@nestjs/common';
 import { APP_GUARD, Reflector } from '@nestjs/core';
 import type { Logger } from 'pino';
 import { Counter, type Registry } from 'prom-client';
-import type { DecisionStore } from '#contracts';
+import { type DecisionStore, ObservatoryError } from '#contracts';
 import { LoginThrottle } from '#domain/auth';
 import { type Clock, type IdSource, steadyClock, systemTimer } from '#kernel';
 import type { GatewayConfig } from '../config/config.js';
 import type { GatewaySecrets } from '../config/secrets.js';
+import { storeTrouble } from '../config/store-trouble.js';
 import { METRIC_PREFIX } from '../telemetry/metrics.js';
 import { CLOCK, CONFIG, IDS, LOGGER, METRICS, SECRETS, STORE } from '../tokens.js';
 import { AccessController } from './access.controller.js';
@@ -18,6 +19,11 @@ import { AUTHENTICATOR, Authenticator } from './authenticator.js';
 import { BOOTSTRAP, bootstrapAccess } from './bootstrap.js';
 import { CREDENTIALS, CredentialDirectory } from './credential-directory.js';
 import { LOGIN_DESK, LoginDesk } from './login-desk.js';
+
+const NO_ROOM_FOR_CREDENTIALS =
+  'no credentials can be stored, so nobody could log in: the disk is full or fails; make room, or choose another place';
+const isDiskFull = (error: unknown): boolean =>
+  error instanceof ObservatoryError && error.code === 'store_full';
 
 @Global()
 @Module({
@@ -56,7 +62,7 @@ import { LOGIN_DESK, LoginDesk } from './login-desk.js';
         desk: AccessDesk,
         clock: Clock,
         { operatorToken, agentKey }: GatewaySecrets,
-        { isOperatorTokenReset }: GatewayConfig,
+        { isOperatorTokenReset, dataDir }: GatewayConfig,
       ) =>
         bootstrapAccess({
           directory,
@@ -64,6 +70,8 @@ import { LOGIN_DESK, LoginDesk } from './login-desk.js';
           clock,
           secrets: { operatorToken, agentKey },
           isOperatorTokenReset,
+        }).catch((error: unknown) => {
+          throw isDiskFull(error) ? storeTrouble(NO_ROOM_FOR_CREDENTIALS, { dataDir }) : error;
         }),
     },
     {

@@ -262,8 +262,11 @@ export function reasonOf(error: unknown): string {
   if (code.startsWith('SQLITE_BUSY')) return 'another program has locked it; end that program';
   if (code === 'SQLITE_FULL' || code === 'ENOSPC')
     return 'the disk is full; make room, or choose another place';
+  if (code.startsWith('SQLITE_IOERR'))
+    return `the disk is full or fails (${code}: ${text}); make room, or choose another place`;
+  if (code === 'EROFS') return `the disk is read-only (${text}); mount it otherwise, or choose another place`;
   if (code.startsWith('SQLITE_READONLY')) return 'it is not writable; give it to the user who runs this';
-  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS')
+  if (code === 'EACCES' || code === 'EPERM')
     return `no permission to write there (${text}); give it to the user who runs this, or choose another place`;
   if (code === 'SQLITE_CANTOPEN')
     return `no such file, no permission to read it, or no room for another (${text})`;
