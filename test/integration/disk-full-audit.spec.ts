@@ -254,7 +254,9 @@ test.skipIf(disk === null)(
       (await gateway.ingest(buildDecisionLog(), { authorization: `Bearer ${secret}` })).status;
     expect(await statusUnderIt()).toBe(202);
     await fillToTheLastByte(gateway);
-    expect(await gateway.operator('DELETE', `/v1/agent-keys/${key.key_id}`)).toMatchObject(STORE_FULL);
+    const detail = expect.stringContaining('The revocation is in force');
+    const inForce = { status: 503, body: { reason: 'store_full', detail } };
+    expect(await gateway.operator('DELETE', `/v1/agent-keys/${key.key_id}`)).toMatchObject(inForce);
     expect(await statusUnderIt()).toBe(401);
     const actions = async () => (await linesAt(gateway)).map(({ action }) => action);
     expect(await actions()).toEqual(['agent.policy', 'agent_key.create']);
