@@ -87,6 +87,8 @@ const WAITING: readonly Act[] = [
   },
 ];
 const ACTS: readonly Act[] = [...WAITING, STOP];
+/** That are about no session. */
+const STEPLESS = WAITING.filter(({ path }) => !path.startsWith('/v1/sessions/'));
 
 afterEach(() => disk?.empty());
 
@@ -190,6 +192,33 @@ test.skipIf(disk === null)(
     expect(doneOf(lines)).toEqual(linesOf(ACTS));
     expectWhole(next, lines.length);
     expect(await next.stop()).toBe(0);
+  },
+);
+
+test.skipIf(disk === null).each(['is ended', 'is killed'])(
+  'a gateway that %s on such a disk starts again: agents call, and an operator can stop them',
+  async (fate) => {
+    upstream.script(always(openaiChat, { text: 'This.' }));
+    const folder = `filled-${fate.replace(' ', '-')}`;
+    const gateway = await start(folder);
+    expect((await ask(gateway)).status).toBe(200);
+    disk.fill(0);
+    if (fate === 'is killed') await gateway.kill();
+    else await gateway.stop();
+    disk.fill(0);
+
+    const next = await start(folder);
+    expect(next.output()).toContain('"event":"store_reserve_released"');
+    expect((await ask(next)).status).toBe(200);
+    expect((await next.ingest(buildDecisionLog())).status).toBe(503);
+    for (const { method, path, body } of [STOP, ...STEPLESS])
+      expect((await next.operator(method, path, body)).status).toBeLessThan(300);
+    await next.kill();
+    disk.clear();
+    const last = await start(folder);
+    expect(await STOP.effect(last)).toBe(false);
+    expectWhole(last, (await linesAt(last)).length);
+    expect(await last.stop()).toBe(0);
   },
 );
 

@@ -5,7 +5,7 @@
 import { checkpoint, openCheckpointConnection } from './database-file.js';
 import type { ThreadAnswer, ThreadRequest, ThreadSettings } from './protocol.js';
 import { SqliteReader } from './sqlite-reader.js';
-import { SqliteWriter } from './sqlite-writer.js';
+import { openWriter } from './sqlite-writer.js';
 import type { StoreEvent } from './store-event.js';
 import { toFailure } from './thread-failure.js';
 
@@ -38,7 +38,7 @@ function serveRole(settings: ThreadSettings, onEvent: (event: StoreEvent) => voi
 }
 
 function serveWrites(settings: ThreadSettings, onEvent: (event: StoreEvent) => void) {
-  const writer = new SqliteWriter(settings, onEvent);
+  const writer = openWriter(settings, onEvent);
   return (request: ThreadRequest): unknown => {
     if (request.kind === 'write') return writer.write(request.operations);
     if (request.kind === 'checkpoint') return writer.beginLogAnew();

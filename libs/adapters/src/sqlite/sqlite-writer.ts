@@ -3,7 +3,7 @@
  * fault, the batch is done again with each in a savepoint of its own, so that the fault costs nobody else their
  * write and the usual batch pays for no savepoints.
  */
-import { realpathSync, statfsSync } from 'node:fs';
+import { existsSync, realpathSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Database, Statement } from 'better-sqlite3';
 import { CommandReserve } from './command-reserve.js';
@@ -40,6 +40,28 @@ import { WriteCallTable } from './write-call-table.js';
 const COMMAND_SHARE = 1 / 8;
 /** What is kept from other programs besides, as a file: of 32 MiB, 8. */
 const RESERVE_SHARE = 1 / 4;
+
+/**
+ * A writer, on a full disk by giving up the room that is kept for commands: without a gateway no agent could call.
+ *
+ * @param onEvent as of the class
+ * @throws as the class does
+ */
+export function openWriter(settings: ThreadSettings, onEvent: (event: StoreEvent) => void): SqliteWriter {
+  try {
+    return new SqliteWriter(settings, onEvent);
+  } catch (error) {
+    const isFull = diskFullDetail((error as Error).cause) !== null && existsSync(settings.path);
+    const reserve = isFull ? reserveOf(settings) : null;
+    if (reserve?.release() !== true) throw error;
+    onEvent({ kind: 'reserve_released', bytes: reserve.bytes });
+    return new SqliteWriter(settings, onEvent);
+  }
+}
+
+/** Beside the file itself, as SQLite's log is. */
+const reserveOf = ({ path, freeBytesMin }: ThreadSettings): CommandReserve =>
+  new CommandReserve(`${realpathSync(path)}.reserve`, Math.floor(freeBytesMin * RESERVE_SHARE));
 
 export class SqliteWriter {
   readonly #connection: WriterConnection;
@@ -88,8 +110,7 @@ export class SqliteWriter {
       );
       this.#forgetRelease = database.prepare('DELETE FROM unfolded_releases WHERE seq = ?');
       this.#saveCounter = database.prepare(SAVE_COUNTER);
-      const reservePath = `${realpathSync(settings.path)}.reserve`;
-      this.#reserve = new CommandReserve(reservePath, Math.floor(settings.freeBytesMin * RESERVE_SHARE));
+      this.#reserve = reserveOf(settings);
       this.#keepReserve();
     } catch (error) {
       this.#connection.close();
