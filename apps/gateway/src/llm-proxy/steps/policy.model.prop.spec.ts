@@ -44,8 +44,9 @@ const AGENTS = ['a', 'b'] as const;
 type Agent = (typeof AGENTS)[number];
 const ALL = allAgents('default');
 const SCOPES: readonly AgentScope[] = [...AGENTS.map((agent) => agentScope('default', agent)), ALL];
-/** A micro-dollar a token. */
-const PRICE = { input_usd: 1, output_usd: 1, cached_input_usd: null, cache_write_usd: null } as ModelPrice;
+/** @param usd for a million tokens: as many micro-dollars a token */
+const priceAt = (usd: number) =>
+  ({ input_usd: usd, output_usd: usd, cached_input_usd: null, cache_write_usd: null }) as ModelPrice;
 const MODELS = ['priced', 'unpriced'] as const;
 const SETTING = {
   requests_per_minute: 'requests_per_minute',
@@ -60,6 +61,7 @@ type Act =
   | { do: 'begin'; agent: Agent; outputMax: number; model: (typeof MODELS)[number] }
   | { do: 'end'; which: number; ending: Ending }
   | { do: 'set'; whose: number; name: LimitName; limit: number | null }
+  | { do: 'price'; usd: number | null }
   | { do: 'turns'; count: number }
   | { do: 'pass' | 'setBack'; ms: number }
   | { do: 'restart'; isCrash: boolean; downMs: number };
@@ -96,6 +98,10 @@ const actsThat = (mayGoBack: boolean): fc.Arbitrary<Act[]> => {
         name: fc.constantFrom(...LIMIT_NAMES),
         limit,
       }),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.record({ do: fc.constant('price'), usd: fc.constantFrom(0, 1, 1, 2, null) }),
     },
     { weight: 5, arbitrary: fc.record({ do: fc.constant('turns'), count: fc.integer({ min: 1, max: 12 }) }) },
     {
@@ -173,6 +179,8 @@ class Run {
   readonly calls: Known[] = [];
   readonly running = new Map<ProxyCall, Known>();
   readonly trail: string[] = [];
+  /** Of the model that has a price; null: it has none any more. */
+  #usd: number | null = 1;
   /** Of changes under way. */
   #pending = 0;
   #process = 0;
@@ -242,7 +250,9 @@ class Run {
     this.policy = policyStep({
       agents: this.agents,
       standing: () => undefined,
-      prices: { price: (_tenantId, model) => (model === 'priced' ? PRICE : null) },
+      prices: {
+        price: (_tenantId, model) => (model === 'priced' && this.#usd !== null ? priceAt(this.#usd) : null),
+      },
       limiter: this.limiter,
       caps: new SessionCaps({ clock }),
       unsettled: newUnsettledAnswers(answerStore(clock)),
@@ -307,6 +317,9 @@ class Run {
         this.#await(set());
         break;
       }
+      case 'price':
+        this.#usd = act.usd;
+        break;
       case 'turns':
         for (let turn = 0; turn < act.count; turn += 1) await null;
         break;
@@ -351,7 +364,7 @@ class Run {
     const policies = scopes.map((scope) =>
       isAllAgents(scope) ? this.agents.restrictionOfAll('default') : this.agents.restriction(scope),
     );
-    const cost = model === 'priced' ? tokens : null;
+    const cost = this.#costOf(model, tokens);
     const known: Known = {
       scopes,
       atMs: clock.nowMs(),
@@ -392,6 +405,11 @@ class Run {
     }
   }
 
+  /** As prices are now. */
+  #costOf(model: string | null, tokens: number): number | null {
+    return model !== 'priced' || this.#usd === null ? null : tokens * this.#usd;
+  }
+
   #over(call: ProxyCall): void {
     this.policy.settle?.(call);
     this.record.settle?.(call);
@@ -405,10 +423,11 @@ class Run {
     if (ending === 'failed') {
       Object.assign(known, { isUsed: false, tokens: 0, cost: 0 });
       Object.assign(call, { decision: 'upstream_failed', status: 502 });
-    } else if (ending === 'left')
+    } else if (ending === 'left') {
+      known.cost = this.#costOf(call.model, known.tokens);
       Object.assign(call, { decision: 'aborted', status: 499, wasTakenUp: true, isGone: true });
-    else {
-      Object.assign(known, { tokens: ending.used, cost: known.cost === null ? null : ending.used });
+    } else {
+      Object.assign(known, { tokens: ending.used, cost: this.#costOf(call.model, ending.used) });
       const usage = {
         input_tokens: ending.used,
         cached_input_tokens: 0,
@@ -445,15 +464,19 @@ class Run {
       if (!call.scopes.includes(scope) || call.state === 'lost') continue;
       const tookOfIt = (call.under.get(scope)?.[SETTING[name]] ?? null) !== null;
       const isHere = call.process === this.#process;
-      const amount =
-        call.state === 'running' || name.endsWith('minute')
-          ? amountOf(name, call.tokens, call.cost, call.isUsed)
-          : (call.cost ?? 0);
+      const isCostOver = call.state === 'ended' && !name.endsWith('minute');
+      const amount = isCostOver ? (call.cost ?? 0) : amountOf(name, call.tokens, call.cost, call.isUsed);
+      // Its model has lost its price meanwhile: whoever counted what was estimated goes on to.
+      if (isCostOver && call.cost === null && call.estimate > 1) {
+        range.max += call.estimate;
+        continue;
+      }
       if (!this.isExact) {
+        const most = Math.max(amount, amountOf(name, call.tokensEstimated, call.estimate));
+        // Its sum is spread; what was taken in an hour that had come, and spent in the one that came back, may count in both.
+        if (name === 'budget_hour') range.max += amount + most;
         // What was not used is looked for in the slot of now, where the clock was ahead.
-        const isKept = call.wasAhead && name !== 'budget_day' && name !== 'budget_month';
-        const taken = amountOf(name, call.tokensEstimated, call.estimate);
-        range.max += isKept ? Math.max(amount, taken) : amount;
+        else range.max += call.wasAhead && name.endsWith('minute') ? most : amount;
         const isIn =
           name === 'budget_day' ? dayOf(call.atMs) === dayOf(nowMs) : monthOf(call.atMs) === monthOf(nowMs);
         if (name !== 'budget_day' && name !== 'budget_month') continue;
