@@ -9,7 +9,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { OPERATOR_TOKEN, operatorAt, type RunningGateway } from '../start-gateway.js';
 import { gateway, startAgain, startOneGateway, upstream, upstreamsAt } from '../start-one-gateway.js';
-import { ask, ChatVendor, COST_USD, MODELS } from './proxied-chat.js';
+import { ask, ChatVendor, COST_USD, MODELS, USD_PER_MILLION } from './proxied-chat.js';
 import { command, type Ending, MODEL_TIMEOUT_MS, runModel, soon, times } from './run-model.js';
 import { AGENTS, TENANTS, type TenantName } from './two-tenants.js';
 
@@ -17,13 +17,22 @@ type Json = Record<string, any>;
 
 /** Whom a bound key is for. */
 const BOUND_TO = 'both';
+const COMMON_KEY = 'sk-scripted';
+/** An upstream that a tenant has of its own, or not. */
+const OWN = 'own';
+type Upstream = 'openai' | typeof OWN;
 
 interface Call {
   serial: number;
   id: string;
   session: string;
   key: Key;
+  model: string;
+  upstream: Upstream;
+  /** As its tenant's prices are, or were when it ended. */
   costUsd: number;
+  /** What it was thought to cost goes on counting, where its model has no price any more. */
+  mostUsd: number;
   atMs: number;
   /** Limits that were set while it was under way. */
   missedBy: Set<string>;
@@ -38,6 +47,7 @@ type Limits = Partial<
   Record<'budget_month_usd' | 'requests_per_minute' | 'session_calls_max', number | null>
 > & {
   allowed_models?: readonly string[] | null;
+  unknown_cost?: 'pass' | 'refuse';
 };
 
 /** One agent, or all of a tenant's together. */
@@ -57,7 +67,13 @@ class Scope {
     readonly name: string,
   ) {}
 }
-type Tenant = Scope & { keys: Key[] };
+type Tenant = Scope & {
+  keys: Key[];
+  /** So many times what models cost; of one that is not there the price is not known. */
+  prices: Record<string, number>;
+  /** Its own upstream, with a key of its vendor or without. */
+  own: { key: string | null } | null;
+};
 
 class Model {
   readonly tenants: Record<TenantName, Tenant>;
@@ -68,7 +84,11 @@ class Model {
 
   constructor(keys: Record<TenantName, Key[]>) {
     const tenant = (of: TenantName): Tenant =>
-      Object.assign(new Scope('/v1/all-agents', null, of, 'all'), { keys: keys[of] });
+      Object.assign(new Scope('/v1/all-agents', null, of, 'all'), {
+        keys: keys[of],
+        prices: Object.fromEntries(MODELS.map((model) => [model, 1])),
+        own: null,
+      });
     this.tenants = { red: tenant('red'), blue: tenant('blue') };
     this.agents = AGENTS.map(({ of, name }) => new Scope(`/v1/agents/${name}`, this.tenants[of], of, name));
   }
@@ -80,23 +100,33 @@ class Model {
 }
 
 const usdOf = (calls: Call[]) => calls.reduce((total, { costUsd }) => total + costUsd, 0);
+const mostUsdOf = (calls: Call[]) => calls.reduce((total, { mostUsd }) => total + mostUsd, 0);
+/** Null: nobody knows. */
+const costUsdOf = ({ prices }: Tenant, model: string): number | null =>
+  prices[model] === undefined ? null : (COST_USD[model] as number) * prices[model];
 
 /** What keeps a call from its vendor: `surely`, and what may. */
-function reasons(agent: Scope, call: Call, model: string): { surely: string[]; perhaps: string[] } {
+function reasons(agent: Scope, call: Call): { surely: string[]; perhaps: string[] } {
   const tenant = agent.tenant as Tenant;
+  const { model } = call;
   const surely: string[] = [];
   const perhaps: string[] = [];
   if (call.key.isRevoked) return { surely: ['unauthorized'], perhaps };
   if (call.key.isBound && agent.name !== BOUND_TO) return { surely: ['forbidden'], perhaps };
+  if (call.upstream === OWN && tenant.own === null) return { surely: ['upstream_not_found'], perhaps };
+  if (call.upstream === OWN && tenant.own?.key === null) return { surely: ['unauthorized'], perhaps };
   for (const scope of [agent, tenant]) {
     if (scope.stoppedBy !== null) surely.push('agent_inactive');
-    const { allowed_models, session_calls_max, requests_per_minute, budget_month_usd } = scope.limits;
+    const { allowed_models, session_calls_max, requests_per_minute, budget_month_usd, unknown_cost } =
+      scope.limits;
     if (allowed_models && !allowed_models.includes(model)) surely.push('model_not_allowed');
+    if (unknown_cost === 'refuse' && costUsdOf(tenant, model) === null) surely.push('cost_unknown');
     const limit = (
       name: string,
       code: string,
       max: number | null | undefined,
       used: (calls: Call[]) => number,
+      usedAtMost = used,
     ) => {
       if (max === null || max === undefined) return;
       const since = scope.since[name] ?? 0;
@@ -107,14 +137,20 @@ function reasons(agent: Scope, call: Call, model: string): { surely: string[]; p
       const most = [...scope.paid, ...scope.running];
       const least = [...scope.paid.filter(isSure), ...scope.running.filter(({ serial }) => serial > since)];
       if (used(least) > max) surely.push(code);
-      else if (used(most) > max) perhaps.push(code);
+      else if (usedAtMost(most) > max) perhaps.push(code);
     };
     const count = (calls: Call[]) => calls.length + 1;
     limit('session_calls_max', 'session_capped', session_calls_max, (calls) =>
       count(calls.filter(({ session }) => session === call.session)),
     );
     limit('requests_per_minute', 'rate_limited', requests_per_minute, count);
-    limit('budget_month_usd', 'budget_exceeded', budget_month_usd, (calls) => usdOf([...calls, call]));
+    limit(
+      'budget_month_usd',
+      'budget_exceeded',
+      budget_month_usd,
+      (calls) => usdOf([...calls, call]),
+      (calls) => mostUsdOf([...calls, call]),
+    );
   }
   return { surely, perhaps };
 }
@@ -123,6 +159,8 @@ class Real {
   readonly vendor = new ChatVendor();
   /** Of calls that are over, by their ids. */
   readonly outcomes = new Map<string, string>();
+  /** Whether a tenant's own upstream is at its other address. */
+  readonly isMoved: Record<TenantName, boolean> = { red: false, blue: false };
 
   constructor(readonly run: number) {
     upstream.script(this.vendor.script);
@@ -130,6 +168,9 @@ class Real {
 
   as = (of: TenantName): RunningGateway['operator'] =>
     operatorAt(gateway.url, OPERATOR_TOKEN, 'ada', `${of}-${this.run}`);
+
+  vendorUrl = (of: TenantName) =>
+    `${this.isMoved[of] ? upstream.origin.replace('127.0.0.1', 'localhost') : upstream.origin}/v1`;
 
   async makeKey(of: TenantName, isBound: boolean): Promise<Key> {
     const { status, body } = await this.as(of)('POST', '/v1/agent-keys', {
@@ -141,11 +182,30 @@ class Real {
     return { id: body.key.key_id, secret: body.secret, isBound, isRevoked: false };
   }
 
+  /** @returns the table as it is then, or null where another was faster */
+  async setPrices(of: TenantName, version: number, prices: Record<string, number>): Promise<Json | null> {
+    const models = Object.entries(prices).map(([model, times]) => {
+      const [input, output] = USD_PER_MILLION[model] as [number, number];
+      return {
+        model,
+        input_usd: input * times,
+        output_usd: output * times,
+        cached_input_usd: null,
+        cache_write_usd: null,
+      };
+    });
+    const { status, body } = await this.as(of)('PUT', '/v1/prices', { version, models });
+    if (status === 409) expect(body.reason).toBe('version_conflict');
+    else expect(status).toBe(200);
+    return status === 200 ? body : null;
+  }
+
   ask(
     { name }: Scope,
-    { id, key, session }: Call,
-    how: { stream?: boolean; slowly?: boolean; fails?: boolean; model: string },
+    { id, key, session, model, upstream }: Call,
+    given: { stream?: boolean; slowly?: boolean; fails?: boolean } = {},
   ) {
+    const how = { ...given, model, upstream };
     const headers = { authorization: `Bearer ${key.secret}`, 'x-observatory-session': session };
     const outcome = ask(`${gateway.url}/agents/${name}`, headers, { id, ...how });
     void outcome.then((told) => this.outcomes.set(id, told));
@@ -171,6 +231,11 @@ async function agree(model: Model, real: Real, of: TenantName): Promise<void> {
   }));
   await soon(() => Promise.all(scopes.map(view))).toEqual(expected);
   expect(real.vendor.asked.map(({ id }) => id).sort()).toEqual([...model.asked].sort());
+  const { items } = (await real.as(of)('GET', '/v1/upstreams')).body;
+  const { own } = model.tenants[of];
+  expect(items.flatMap(({ name, key }: Json) => (name === OWN ? [key] : []))).toEqual(
+    own ? [own.key === null ? 'caller' : 'ours'] : [],
+  );
 }
 
 async function agreeInAll(model: Model, real: Real): Promise<void> {
@@ -179,6 +244,9 @@ async function agreeInAll(model: Model, real: Real): Promise<void> {
 
 const both = (agent: Scope) => [agent, agent.tenant as Tenant];
 function over(agent: Scope, call: Call, isPaid: boolean): void {
+  const cost = costUsdOf(agent.tenant as Tenant, call.model);
+  call.costUsd = cost ?? 0;
+  call.mostUsd = cost ?? call.mostUsd;
   for (const scope of both(agent)) {
     scope.running = scope.running.filter((one) => one !== call);
     if (isPaid) scope.paid.push(call);
@@ -204,28 +272,37 @@ interface Asking {
   at: number;
   key: number;
   model: string;
+  upstream: Upstream;
   session: string;
   how: 'answer' | 'stream' | 'fail' | 'slowly';
+}
+
+function newCall(model: Model, asking: Asking): Call {
+  const agent = model.agents[asking.at] as Scope;
+  const { keys } = agent.tenant as Tenant;
+  const serial = model.next();
+  const costUsd = costUsdOf(agent.tenant as Tenant, asking.model) ?? 0;
+  return {
+    serial,
+    id: `${agent.of}-${agent.name}-${serial}`,
+    session: `${agent.name}-${asking.session}`,
+    key: keys[asking.key % keys.length] as Key,
+    model: asking.model,
+    upstream: asking.upstream,
+    costUsd,
+    mostUsd: costUsd,
+    atMs: Date.now(),
+    missedBy: new Set(),
+  };
 }
 
 /** @returns what came of it */
 async function call(model: Model, real: Real, given: Asking): Promise<string> {
   const agent = model.agents[given.at] as Scope;
-  const { keys } = agent.tenant as Tenant;
-  const serial = model.next();
-  const one: Call = {
-    serial,
-    id: `${agent.of}-${agent.name}-${serial}`,
-    session: `${agent.name}-${given.session}`,
-    key: keys[given.key % keys.length] as Key,
-    costUsd: COST_USD[given.model] as number,
-    atMs: Date.now(),
-    missedBy: new Set(),
-  };
-  const { surely, perhaps } = reasons(agent, one, given.model);
+  const one = newCall(model, given);
+  const { surely, perhaps } = reasons(agent, one);
   const isSlow = given.how === 'slowly';
   const asked = real.ask(agent, one, {
-    model: given.model,
     stream: given.how === 'stream',
     fails: given.how === 'fail',
     slowly: isSlow,
@@ -238,6 +315,8 @@ async function call(model: Model, real: Real, given: Asking): Promise<string> {
     expect([...perhaps, 'answered', 'overloaded', 'running', 'killed']).toContain(outcome);
   if (hasCome()) {
     model.asked.push(one.id);
+    const came = real.vendor.asked.find(({ id }) => id === one.id);
+    expect(came?.key).toBe(one.upstream === OWN ? (agent.tenant as Tenant).own?.key : COMMON_KEY);
     for (const scope of both(agent)) scope.running.push(one);
     if (!isSlow) over(agent, one, outcome === 'answered');
   }
@@ -249,7 +328,8 @@ async function call(model: Model, real: Real, given: Asking): Promise<string> {
 }
 
 const at = fc.nat({ max: AGENTS.length - 1 });
-const record: typeof fc.record = (model: any) => fc.record(model, { noNullPrototype: true }) as any;
+const record: typeof fc.record = (model: any, constraints: any = {}) =>
+  fc.record(model, { ...constraints, noNullPrototype: true }) as any;
 const place: fc.Arbitrary<Place> = fc.oneof(record({ at }), record({ of: fc.constantFrom(...TENANTS) }));
 /** Of an agent, or of all of a tenant's. */
 type Place = { at?: number; of?: TenantName };
@@ -261,16 +341,21 @@ const limits: fc.Arbitrary<Limits> = fc
   .record(
     {
       budget_month_usd: fc.option(
-        fc.constantFrom(1, 3, 6, 20).map((calls) => (calls + 0.5) * (COST_USD['gpt-4o-mini'] as number)),
+        fc.constantFrom(1, 3, 6, 20).map((calls) => (calls + 0.25) * (COST_USD['gpt-4o-mini'] as number)),
         often,
       ),
       requests_per_minute: fc.option(fc.constantFrom(2, 4, 10), often),
       session_calls_max: fc.option(fc.constantFrom(2, 4, 10), often),
       allowed_models: fc.option(fc.constantFrom([MODELS[0]], [MODELS[1]], [...MODELS]), often),
+      unknown_cost: fc.constantFrom('pass' as const, 'refuse' as const),
     },
     { requiredKeys: [], noNullPrototype: true },
   )
   .filter((patch) => Object.keys(patch).length > 0);
+
+const prices = record(Object.fromEntries(MODELS.map((model) => [model, fc.constantFrom(1, 0.5)])), {
+  requiredKeys: [],
+}) as fc.Arbitrary<Record<string, number>>;
 
 const kinds = [
   ...times(
@@ -281,6 +366,7 @@ const kinds = [
         at,
         key: fc.nat({ max: 3 }),
         model: fc.constantFrom(MODELS[0], ...MODELS),
+        upstream: fc.constantFrom<Upstream>('openai', 'openai', OWN),
         session: fc.constantFrom('a', 'b'),
         how: fc.constantFrom('answer', 'stream', 'fail', 'slowly') as fc.Arbitrary<Asking['how']>,
       }),
@@ -354,6 +440,64 @@ const kinds = [
       (_, [given, patch]) => given.of === undefined || !('session_calls_max' in patch),
     ),
   ),
+  ...times(
+    2,
+    command(
+      'prices',
+      record({ of: fc.constantFrom(...TENANTS), given: fc.tuple(prices, prices), isRace: fc.boolean() }),
+      async (model: Model, real: Real, { of, given, isRace }) => {
+        const { version } = (await real.as(of)('GET', '/v1/prices')).body;
+        const asked = given.slice(0, isRace ? 2 : 1);
+        const answers = await Promise.all(asked.map((one) => real.setPrices(of, version, one)));
+        const tenant = model.tenants[of];
+        // What changes nothing is no change, but for the first table of its own.
+        const isSame = (one: object) => version > 0 && JSON.stringify(one) === JSON.stringify(tenant.prices);
+        const changes = asked.filter((_, at) => answers[at]?.version === version + 1);
+        expect(changes).toHaveLength(asked.every(isSame) ? 0 : 1);
+        for (const [at, one] of asked.entries())
+          if (!changes.includes(one))
+            expect(answers[at]?.version ?? 'conflict').toBe(
+              isSame(one) && answers[at] ? version : 'conflict',
+            );
+        tenant.prices = changes[0] ?? tenant.prices;
+        await agree(model, real, of);
+      },
+    ),
+  ),
+  ...times(
+    2,
+    command(
+      'own upstream',
+      record({
+        of: fc.constantFrom(...TENANTS),
+        does: fc.constantFrom('key', 'key', 'again', 'no key', 'move', 'remove'),
+      }),
+      async (model: Model, real: Real, { of, does }) => {
+        const tenant = model.tenants[of];
+        const path = `/v1/upstreams/${OWN}`;
+        if (does === 'remove') {
+          const { status } = await real.as(of)('DELETE', path);
+          expect(status).toBe(tenant.own === null ? 404 : 204);
+          tenant.own = null;
+        } else if (does === 'again') {
+          const { status } = await real.as(of)('PUT', path, {});
+          expect(status).toBe(tenant.own === null ? 404 : 200);
+        } else {
+          // Of another origin, which no key follows to.
+          real.isMoved[of] = real.isMoved[of] !== (does === 'move');
+          const key = `sk-${model.next()}`;
+          const { status } = await real.as(of)('PUT', path, {
+            base_url: real.vendorUrl(of),
+            ...(does === 'key' && { api_key: key }),
+            ...(does === 'no key' && { api_key: null }),
+          });
+          expect(status).toBe(200);
+          tenant.own = { key: does === 'key' ? key : null };
+        }
+        await agree(model, real, of);
+      },
+    ),
+  ),
   command(
     'make key',
     record({ of: fc.constantFrom(...TENANTS), isBound: fc.boolean() }),
@@ -383,7 +527,7 @@ const kinds = [
       const watch = (enabled: boolean) =>
         real.as(agent.of)('PATCH', `${agent.path}/kill-switch`, { enabled });
       await watch(true);
-      const again: Asking = { at, key, session, model: MODELS[0], how: 'answer' };
+      const again: Asking = { at, key, session, model: MODELS[0], upstream: 'openai', how: 'answer' };
       let answered = 0;
       while (answered < 5 && (await call(model, real, again)) === 'answered') answered += 1;
       if (answered === 5) await lastOf(model, real, again);
@@ -394,20 +538,11 @@ const kinds = [
 ];
 
 /** The sixth time that an agent asks the same and gets the same. */
-async function lastOf(model: Model, real: Real, { at, key, session }: Asking): Promise<void> {
-  const agent = scopeOf(model, { at });
-  const { keys } = agent.tenant as Tenant;
-  const one: Call = {
-    serial: model.next(),
-    id: `${agent.of}-${agent.name}-0`,
-    session: `${agent.name}-${session}`,
-    key: keys[key % keys.length] as Key,
-    costUsd: COST_USD[MODELS[0]] as number,
-    atMs: Date.now(),
-    missedBy: new Set(),
-  };
-  const { surely, perhaps } = reasons(agent, one, MODELS[0]);
-  const outcome = await real.ask(agent, one, { model: MODELS[0] });
+async function lastOf(model: Model, real: Real, again: Asking): Promise<void> {
+  const agent = scopeOf(model, again);
+  const one = { ...newCall(model, again), id: `${agent.of}-${agent.name}-0` };
+  const { surely, perhaps } = reasons(agent, one);
+  const outcome = await real.ask(agent, one);
   expect(surely.length > 0 ? surely.concat(perhaps) : [...perhaps, 'killed']).toContain(outcome);
   if (outcome === 'killed') agent.stoppedBy = 'kill_switch';
 }
@@ -417,7 +552,7 @@ async function restart(model: Model, real: Real, how: Ending): Promise<void> {
   for (const agent of model.agents)
     await soon(async () => {
       const { items } = (await real.as(agent.of)('GET', `/v1/calls?agent_id=${agent.name}&limit=500`)).body;
-      return items.filter(({ cost_usd }: Json) => cost_usd > 0).length;
+      return items.filter(({ cost_usd }: Json) => cost_usd !== 0).length;
     }).toBe(agent.paid.length);
   const ending = gateway[how]();
   for (const agent of model.agents)

@@ -11,11 +11,18 @@ type Json = Record<string, any>;
 export const MODELS = ['gpt-4o-mini', 'gpt-4o'] as const;
 /** So much more than any prompt costs that what is estimated is what is used. */
 export const ANSWER_TOKENS = 10_000;
-/** Of an answer, in whole millionths. */
-export const COST_USD: Record<string, number> = {
-  'gpt-4o-mini': Math.round(10 * 0.15 + ANSWER_TOKENS * 0.6) / 1e6,
-  'gpt-4o': Math.round(10 * 2.5 + ANSWER_TOKENS * 10) / 1e6,
+/** Of a million tokens, asked and answered. */
+export const USD_PER_MILLION: Record<string, readonly [number, number]> = {
+  'gpt-4o-mini': [0.15, 0.6],
+  'gpt-4o': [2.5, 10],
 };
+/** Of an answer, in whole millionths. */
+export const COST_USD: Record<string, number> = Object.fromEntries(
+  Object.entries(USD_PER_MILLION).map(([model, [input, output]]) => [
+    model,
+    Math.round(10 * input + ANSWER_TOKENS * output) / 1e6,
+  ]),
+);
 
 /** How the vendor is to end a call, and the call's id. Of no consequence for the cache. */
 export const HOW = 'x-client-request-id';
@@ -29,6 +36,7 @@ export interface Question {
   slowly?: boolean;
   fails?: boolean;
   model?: string;
+  upstream?: string;
 }
 
 /** What the agent is told: the reason it ended for and its words, or the code of a refusal. */
@@ -84,12 +92,19 @@ export async function ask(
   question: Question,
   onHeaders: (headers: Headers) => void = () => {},
 ): Promise<string> {
-  const { id, stream = false, slowly = false, fails = false, model = MODELS[0] } = question;
+  const {
+    id,
+    stream = false,
+    slowly = false,
+    fails = false,
+    model = MODELS[0],
+    upstream = 'openai',
+  } = question;
   const content = `${fails ? 'fail' : slowly ? 'slowly' : 'answer'} ${id}`;
   const messages = [{ role: 'user', content }];
   const body = { model, stream, max_tokens: ANSWER_TOKENS, messages };
   try {
-    const told = await chat(`${url}/proxy/openai`, headers, body);
+    const told = await chat(`${url}/proxy/${upstream}`, headers, body);
     onHeaders(told.headers);
     if (told.headers.get('x-observatory-decision') === 'killed') return 'killed';
     return told.text === `stop To ${id}.` ? 'answered' : told.text;
@@ -99,8 +114,8 @@ export async function ask(
 }
 
 export class ChatVendor {
-  /** In the order in which they came: the id of each call, and all that it says. */
-  readonly asked: { id: string; text: string }[] = [];
+  /** In the order in which they came: the id of each call, all that it says, and by which key of the vendor's. */
+  readonly asked: { id: string; text: string; key: string | undefined }[] = [];
   readonly #slow = new Map<string, { call: UpstreamCall; response: ServerResponse }>();
 
   readonly script: UpstreamScript = (call, response) => {
@@ -108,7 +123,8 @@ export class ChatVendor {
     const { messages } = call.json as { messages: { content: string }[] };
     const how = call.headers[HOW] ?? messages.at(-1)?.content ?? '';
     const [, pace = '', id = ''] = /(\w+) (\S+)$/.exec(String(how)) ?? [];
-    this.asked.push({ id, text: messages.map(({ content }) => content).join('\n') });
+    const key = call.headers.authorization?.replace('Bearer ', '');
+    this.asked.push({ id, text: messages.map(({ content }) => content).join('\n'), key });
     if (pace === 'slowly') this.#slow.set(id, { call, response });
     else end(call, response, id, pace as End);
   };
