@@ -819,6 +819,27 @@ describe('after a restart', () => {
     expect(third.sent).toEqual([]);
   });
 
+  it('a loop that goes on is not told again for another that its agent was in, whose session an operator ended', async () => {
+    const first = await startAlerts();
+    const { channel } = await first.area.channels.create(ADMIN, WEBHOOK);
+    await first.area.rules.update(ADMIN, 'default_entropy_loop', { channel_ids: [channel.channel_id] });
+    const views = ['s1', 's2'].map((id) => looping(first.time, id));
+    for (const view of views) first.area.monitor.note(loop(view));
+    first.area.sessions.noteControl(sessionKey('default', 's2'), TERMINATED);
+    await first.time.pass(1_000);
+    await settle();
+    expect(first.sent).not.toEqual([]);
+
+    const sessions = views.map((view) =>
+      view.session_id === 's2' ? { ...view, control: TERMINATED } : view,
+    );
+    const next = await startAlerts({ store: first.store, time: first.time, sessions });
+    await next.time.pass(1_000);
+    await settle();
+    expect(next.sent).toEqual([]);
+    expect(next.area.rules.list('default')[1]?.firing).toMatchObject([{ agent_id: 'looper' }]);
+  });
+
   it('what fires is kept though the store refused that for a moment: a restart tells only that it is over', async () => {
     const first = await startAlerts();
     const { store, time } = first;

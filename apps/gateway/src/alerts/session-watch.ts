@@ -38,10 +38,12 @@ export class SessionWatch {
     const terminated = new Map<string, Set<string>>();
     for (const [key, view] of sessions.entries()) {
       const tenant_id = tenantIdOf(key);
-      const { agent_id, session_id, last_seen_ms: at_ms, severity, ended, control } = view;
+      const { agent_id, session_id, last_seen_ms: at_ms, severity, control } = view;
+      const isTerminated = control.state === 'terminated';
+      // In no loop any more: nobody is to be told before it is known what people were.
+      const ended = view.ended || isTerminated;
       this.#monitor.prime({ kind: 'step', tenant_id, agent_id, session_id, at_ms, severity, ended });
-      if (control.state === 'terminated')
-        terminated.set(tenant_id, (terminated.get(tenant_id) ?? new Set()).add(session_id));
+      if (isTerminated) terminated.set(tenant_id, (terminated.get(tenant_id) ?? new Set()).add(session_id));
     }
     for (const [key, control] of [...paused()].sort(bySince)) {
       this.#notePause(key, control);
