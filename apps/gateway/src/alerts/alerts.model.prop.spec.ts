@@ -83,6 +83,10 @@ interface Session {
   id: string;
   of: Agent;
   isLooping: boolean;
+  /** It was in a loop when its last step came, or an operator ended it. */
+  endedAs: 'last step' | 'terminated' | null;
+  /** In its latest step, whatever came of it. */
+  severity: 'loop' | 'normal';
   isPausedFor: boolean;
   seenWallMs: number;
   /** By the time that has passed; null: never. */
@@ -139,6 +143,17 @@ const untold = (): Told => ({
   newsSinceMs: new Map(),
 });
 
+const newSession = (one: { id: string; of: Agent }): Session => ({
+  ...one,
+  isLooping: false,
+  endedAs: null,
+  severity: 'normal',
+  isPausedFor: false,
+  seenWallMs: 0,
+  seenMs: null,
+  askedMs: null,
+});
+
 class World {
   readonly store = new DyingStore();
   /** What has passed, with and without a process. */
@@ -146,14 +161,8 @@ class World {
   startedMs = 0;
   /** The latest process that died. */
   diedMs = Number.NEGATIVE_INFINITY;
-  readonly sessions: Session[] = SESSIONS.map((one) => ({
-    ...one,
-    isLooping: false,
-    isPausedFor: false,
-    seenWallMs: 0,
-    seenMs: null,
-    askedMs: null,
-  }));
+  /** Those in the places of `SESSIONS`, and behind them all that an operator ended. */
+  readonly sessions: Session[] = SESSIONS.map(newSession);
   readonly incidents = new Map<Agent, { atWallMs: number; isSurelyKnown: boolean }>();
   readonly calls = new Map<Agent, { atMs: number; failed: boolean }[]>(AGENTS.map((of) => [of, []]));
   readonly spentUsd = new Map<Agent, number>();
@@ -193,7 +202,7 @@ class World {
       .map(({ id }) => id);
   }
 
-  truthOf(type: AlertType, agent: Agent, watchedMs: number): Truth {
+  truthOf({ type, threshold_usd }: RuleSettings, agent: Agent, watchedMs: number): Truth {
     const sessions = this.of(agent);
     switch (type) {
       case 'kill_switch': {
@@ -210,7 +219,7 @@ class World {
         if (this.nowMs - this.startedMs < WINDOW_S * 1_000 && this.startedMs > 0) return 'maybe';
         return this.oldsOf(type, agent).length === sessions.length ? 'no' : 'maybe';
       case 'spend':
-        if ((this.spentUsd.get(agent) ?? 0) < SPENT_FROM_USD) return 'no';
+        if ((this.spentUsd.get(agent) ?? 0) < (threshold_usd ?? 0)) return 'no';
         return this.spendSeen.has(agent) ? 'yes' : 'maybe';
       case 'error_rate':
         return this.#errorTruth(agent, watchedMs);
@@ -239,6 +248,10 @@ class World {
     const latestMs = Math.max(...seen.map(({ seenMs }) => seenMs ?? 0));
     const windowMs = WINDOW_S * 1_000;
     if (seen.length === 0 || this.of(agent).some(({ isPausedFor }) => isPausedFor)) return 'maybe';
+    const latest = seen.filter(({ seenMs }) => latestMs - (seenMs ?? 0) <= 1);
+    // An operator ended what it did last.
+    if (latest.every(({ endedAs }) => endedAs === 'terminated')) return 'no';
+    if (latest.some(({ endedAs }) => endedAs === 'terminated')) return 'maybe';
     if (this.nowMs - latestMs < windowMs - SLACK_MS || this.incidents.has(agent)) return 'no';
     const fromMs = Math.max(latestMs, watchedMs, this.startedMs, this.hushedMs.get(agent) ?? 0);
     return this.nowMs - fromMs >= windowMs + SLACK_MS ? 'yes' : 'maybe';
@@ -248,13 +261,14 @@ class World {
 type Patch = Partial<
   Pick<RuleSettings, 'enabled' | 'cooldown_s' | 'repeat_s' | 'notify_recovery' | 'agent_id'> & {
     muteS: number | null;
+    spentFromUsd: number;
     channels: readonly number[];
   }
 >;
 type Act =
   | { do: 'incident' | 'reactivate'; agent: Agent }
-  | { do: 'step'; session: number; isLooping: boolean }
-  | { do: 'label' | 'ask' | 'answer' | 'loop'; session: number }
+  | { do: 'step'; session: number; isLooping: boolean; isLast: boolean }
+  | { do: 'label' | 'ask' | 'answer' | 'loop' | 'terminate'; session: number }
   | { do: 'calls'; agent: Agent; count: number; failed: boolean }
   | { do: 'spend'; agent: Agent; usd: number }
   | { do: 'wait'; ms: number }
@@ -281,12 +295,22 @@ const patch = fc.oneof(
   fc.record({ repeat_s: fc.constantFrom(null, 60, 90) }),
   fc.record({ notify_recovery: fc.boolean() }),
   fc.record({ agent_id: fc.constantFrom(null, ...AGENTS) }),
+  fc.record({ spentFromUsd: fc.constantFrom(5, SPENT_FROM_USD, 15) }),
   fc.record({ channels: fc.constantFrom([0], [1], [0, 1], []) }),
 );
 const waitMs = fc.constantFrom(100, 700, 1_000, 3_000, 7_000, 15_000, 31_000, 62_000);
 const act: fc.Arbitrary<Act> = fc.oneof(
   { weight: 9, arbitrary: fc.record({ do: fc.constantFrom('incident', 'reactivate'), agent }) },
-  { weight: 9, arbitrary: fc.record({ do: fc.constant('step'), session, isLooping: fc.boolean() }) },
+  {
+    weight: 9,
+    arbitrary: fc.record({
+      do: fc.constant('step'),
+      session,
+      isLooping: fc.boolean(),
+      isLast: fc.constantFrom(false, false, true),
+    }),
+  },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('terminate'), session }) },
   { weight: 15, arbitrary: fc.record({ do: fc.constantFrom('label', 'ask', 'answer', 'loop'), session }) },
   {
     weight: 9,
@@ -401,10 +425,11 @@ class Run {
     const { world } = this;
     const views = world.sessions
       .filter(({ seenMs }) => seenMs !== null)
-      .map(({ id, of, isLooping, seenWallMs, isPausedFor }) => ({
-        ...buildSessionView({ session_id: id, agent_id: of, severity: isLooping ? 'loop' : 'normal' }),
+      .map(({ id, of, severity, endedAs, seenWallMs, isPausedFor }) => ({
+        ...buildSessionView({ session_id: id, agent_id: of, severity }),
+        ended: endedAs === 'last step',
         last_seen_ms: seenWallMs,
-        control: this.#control(of, isPausedFor),
+        control: this.#control(of, isPausedFor, endedAs === 'terminated'),
       }));
     const paused = world.sessions
       .filter(({ isPausedFor, seenMs }) => isPausedFor && seenMs === null)
@@ -425,8 +450,9 @@ class Run {
     await turn();
   }
 
-  #control(of: Agent, isPausedFor: boolean): ControlView {
+  #control(of: Agent, isPausedFor: boolean, isTerminated = false): ControlView {
     const { control } = buildSessionView();
+    if (isTerminated) return { ...control, state: 'terminated', asked_by: [] };
     return isPausedFor
       ? { ...control, state: 'paused', asked_by: [of], since_ms: this.wallMs }
       : { ...control, state: 'active', asked_by: [] };
@@ -473,14 +499,16 @@ class Run {
       }
       case 'step': {
         const one = world.sessions[act.session] as Session;
-        Object.assign(one, { isLooping: act.isLooping, seenMs: world.nowMs, seenWallMs: this.wallMs });
         const severity = act.isLooping ? 'loop' : 'normal';
-        note({ kind: 'step', ...fact(one.of, one.id), severity, ended: false });
+        const { isLast: ended } = act;
+        Object.assign(one, { seenMs: world.nowMs, seenWallMs: this.wallMs, severity });
+        Object.assign(one, { isLooping: act.isLooping && !ended, endedAs: ended ? 'last step' : null });
+        note({ kind: 'step', ...fact(one.of, one.id), severity, ended });
         break;
       }
       case 'label': {
         const one = world.sessions[act.session] as Session;
-        one.isLooping = false;
+        Object.assign(one, { isLooping: false, severity: 'normal' });
         note({ kind: 'severity', ...fact(one.of, one.id), severity: 'normal' });
         break;
       }
@@ -490,6 +518,15 @@ class Run {
         if (one.isPausedFor && act.do === 'answer') world.hushedMs.set(one.of, world.nowMs);
         one.isPausedFor = act.do === 'ask';
         sessions.noteControl(sessionKey('default', one.id), this.#control(one.of, one.isPausedFor));
+        break;
+      }
+      case 'terminate': {
+        const one = world.sessions[act.session] as Session;
+        if (one.isPausedFor) world.hushedMs.set(one.of, world.nowMs);
+        Object.assign(one, { isLooping: false, isPausedFor: false, endedAs: 'terminated' });
+        world.sessions.push(one);
+        world.sessions[act.session] = newSession({ id: `${one.id}x`, of: one.of });
+        sessions.noteControl(sessionKey('default', one.id), this.#control(one.of, false, true));
         break;
       }
       case 'loop': {
@@ -526,10 +563,12 @@ class Run {
         break;
       case 'patch': {
         const ruleId = this.ruleIds[act.rule] ?? '';
-        const { muteS, channels, ...given } = act.patch;
+        const { muteS, channels, spentFromUsd, ...given } = act.patch;
+        const isSpend = TYPES[act.rule] === 'spend' && spentFromUsd !== undefined;
         const body = {
           ...given,
           ...(muteS === undefined ? {} : { muted_until_ms: muteS && this.wallMs + muteS * 1_000 }),
+          ...(isSpend && { threshold_usd: spentFromUsd }),
           ...(channels && { channel_ids: channels.map((one) => this.channelIds[one] ?? '') }),
         };
         await Promise.race([this.alerts.area.rules.update(ADMIN, ruleId, body), this.#gone()]);
@@ -583,6 +622,7 @@ class Run {
     this.alerts.area.monitor.note({ kind: 'call', ...fact, failed });
     // It is a step of its session too.
     const severity = one.isLooping ? 'loop' : 'normal';
+    Object.assign(one, { severity, endedAs: null });
     this.alerts.area.monitor.note({ kind: 'step', ...fact, severity, ended: false });
   }
 
@@ -704,7 +744,7 @@ class Run {
     for (const agent of AGENTS) {
       const told = rule.told.get(agent) as Told;
       const isInForce = settings !== null && isWatched(settings, agent);
-      told.truth = isInForce ? world.truthOf(settings.type, agent, rule.watchedMs.get(agent) ?? 0) : 'no';
+      told.truth = isInForce ? world.truthOf(settings, agent, rule.watchedMs.get(agent) ?? 0) : 'no';
       if (told.truth !== 'yes') {
         told.hadGap = true;
         if (settings !== null && !settings.notify_recovery) told.mayBeOver = true;
