@@ -169,6 +169,8 @@ class World {
   /** Of whom this process looked at what they spent. */
   readonly spendSeen = new Set<Agent>();
   readonly hushedMs = new Map<Agent, number>();
+  /** Whom an operator stopped. */
+  readonly inactive = new Set<Agent>();
 
   of(agent: Agent): Session[] {
     return this.sessions.filter(({ of }) => of === agent);
@@ -252,7 +254,8 @@ class World {
     // An operator ended what it did last.
     if (latest.every(({ endedAs }) => endedAs === 'terminated')) return 'no';
     if (latest.some(({ endedAs }) => endedAs === 'terminated')) return 'maybe';
-    if (this.nowMs - latestMs < windowMs - SLACK_MS || this.incidents.has(agent)) return 'no';
+    if (this.incidents.has(agent) || this.inactive.has(agent)) return 'no';
+    if (this.nowMs - latestMs < windowMs - SLACK_MS) return 'no';
     const fromMs = Math.max(latestMs, watchedMs, this.startedMs, this.hushedMs.get(agent) ?? 0);
     return this.nowMs - fromMs >= windowMs + SLACK_MS ? 'yes' : 'maybe';
   }
@@ -266,7 +269,7 @@ type Patch = Partial<
   }
 >;
 type Act =
-  | { do: 'incident' | 'reactivate'; agent: Agent }
+  | { do: 'incident' | 'reactivate' | 'stop' | 'let run'; agent: Agent }
   | { do: 'step'; session: number; isLooping: boolean; isLast: boolean }
   | { do: 'label' | 'ask' | 'answer' | 'loop' | 'terminate'; session: number }
   | { do: 'calls'; agent: Agent; count: number; failed: boolean }
@@ -301,6 +304,7 @@ const patch = fc.oneof(
 const waitMs = fc.constantFrom(100, 700, 1_000, 3_000, 7_000, 15_000, 31_000, 62_000);
 const act: fc.Arbitrary<Act> = fc.oneof(
   { weight: 9, arbitrary: fc.record({ do: fc.constantFrom('incident', 'reactivate'), agent }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constantFrom('stop', 'let run'), agent }) },
   {
     weight: 9,
     arbitrary: fc.record({
@@ -445,6 +449,7 @@ class Run {
       time: this.time,
       sessions: views,
       paused: paused.map(([key, control]) => [key, control]),
+      inactive: world.inactive,
       spentUsd: (agentId) => world.spentUsd.get(agentId as Agent) ?? 0,
     });
     await turn();
@@ -497,6 +502,12 @@ class Run {
           if (settings?.type === 'kill_switch') (told.get(act.agent) as Told).lastWallMs = null;
         break;
       }
+      case 'stop':
+        world.inactive.add(act.agent);
+        break;
+      case 'let run':
+        if (world.inactive.delete(act.agent)) world.hushedMs.set(act.agent, world.nowMs);
+        break;
       case 'step': {
         const one = world.sessions[act.session] as Session;
         const severity = act.isLooping ? 'loop' : 'normal';
