@@ -25,6 +25,9 @@ const SESSIONS: readonly { id: string; of: Agent }[] = [
   { id: 'a1', of: 'a' },
   { id: 'a2', of: 'a' },
   { id: 'b1', of: 'b' },
+  // Both work in it.
+  { id: 'ab', of: 'a' },
+  { id: 'ab', of: 'b' },
 ];
 const TYPES = [
   'kill_switch',
@@ -83,14 +86,18 @@ interface Session {
   id: string;
   of: Agent;
   isLooping: boolean;
+  /** This process knows that of it whose step was the latest, and where people had heard of it. */
+  isVague: boolean;
   /** It was in a loop when its last step came, or an operator ended it. */
   endedAs: 'last step' | 'terminated' | null;
   /** In its latest step, whatever came of it. */
   severity: 'loop' | 'normal';
   isPausedFor: boolean;
   seenWallMs: number;
-  /** By the time that has passed; null: never. */
+  /** By the time that has passed; null: never, or not as far as this process knows. */
   seenMs: number | null;
+  /** Of all that was seen. */
+  seenNth: number;
   /** Latest semantic loop. */
   askedMs: number | null;
 }
@@ -146,11 +153,13 @@ const untold = (): Told => ({
 const newSession = (one: { id: string; of: Agent }): Session => ({
   ...one,
   isLooping: false,
+  isVague: false,
   endedAs: null,
   severity: 'normal',
   isPausedFor: false,
   seenWallMs: 0,
   seenMs: null,
+  seenNth: 0,
   askedMs: null,
 });
 
@@ -171,15 +180,34 @@ class World {
   readonly hushedMs = new Map<Agent, number>();
   /** Whom an operator stopped. */
   readonly inactive = new Set<Agent>();
+  #seenCount = 0;
 
   of(agent: Agent): Session[] {
     return this.sessions.filter(({ of }) => of === agent);
   }
 
+  /** Of everybody who works in it. */
+  named(id: string): Session[] {
+    return this.sessions.filter((one) => one.id === id);
+  }
+
+  see(one: Session, nowWallMs: number): void {
+    this.#seenCount += 1;
+    Object.assign(one, { seenMs: this.nowMs, seenWallMs: nowWallMs, seenNth: this.#seenCount });
+  }
+
+  /** Of those that work in one, a start finds who was seen last. */
+  forgetOthers(): void {
+    for (const one of this.sessions)
+      if (this.named(one.id).some(({ seenNth }) => seenNth > one.seenNth))
+        Object.assign(one, { seenMs: null, isVague: one.isLooping });
+  }
+
   /** Sessions that are in it for certain. */
   newsOf(type: AlertType, agent: Agent): string[] {
-    const isIn = ({ isLooping, isPausedFor, seenMs, askedMs }: Session): boolean => {
-      if (type === 'entropy_loop') return isLooping && this.nowMs - (seenMs ?? 0) < LOOP_IDLE_MS - SLACK_MS;
+    const isIn = ({ isLooping, isVague, isPausedFor, seenMs, askedMs }: Session): boolean => {
+      if (type === 'entropy_loop')
+        return isLooping && !isVague && this.nowMs - (seenMs ?? 0) < LOOP_IDLE_MS - SLACK_MS;
       if (type === 'semantic_loop')
         return (
           askedMs !== null && askedMs > this.startedMs && this.nowMs - askedMs < WINDOW_S * 1_000 - SLACK_MS
@@ -194,8 +222,9 @@ class World {
   /** Sessions that are in it no more, for certain: the next time is news. */
   oldsOf(type: AlertType, agent: Agent, atMs = this.nowMs): string[] {
     return this.of(agent)
-      .filter(({ isLooping, isPausedFor, seenMs, askedMs }) => {
-        if (type === 'entropy_loop') return !isLooping || atMs - (seenMs ?? 0) >= LOOP_IDLE_MS;
+      .filter(({ isLooping, isVague, isPausedFor, seenMs, askedMs }) => {
+        const heardMs = isVague ? this.startedMs : (seenMs ?? 0);
+        if (type === 'entropy_loop') return !isLooping || atMs - heardMs >= LOOP_IDLE_MS;
         // Of what fires a start does not know when the latest was: it goes on for as long again.
         const begunMs = this.startedMs > 0 ? this.startedMs : Number.NEGATIVE_INFINITY;
         if (type === 'semantic_loop') return atMs - Math.max(askedMs ?? begunMs, begunMs) >= WINDOW_S * 1_000;
@@ -427,6 +456,7 @@ class Run {
 
   async #start(): Promise<void> {
     const { world } = this;
+    world.forgetOthers();
     const views = world.sessions
       .filter(({ seenMs }) => seenMs !== null)
       .map(({ id, of, severity, endedAs, seenWallMs, isPausedFor }) => ({
@@ -512,20 +542,24 @@ class Run {
         const one = world.sessions[act.session] as Session;
         const severity = act.isLooping ? 'loop' : 'normal';
         const { isLast: ended } = act;
-        Object.assign(one, { seenMs: world.nowMs, seenWallMs: this.wallMs, severity });
-        Object.assign(one, { isLooping: act.isLooping && !ended, endedAs: ended ? 'last step' : null });
+        world.see(one, this.wallMs);
+        const isLooping = act.isLooping && !ended;
+        // Any step takes the label from all that carry it.
+        if (!isLooping) for (const other of world.named(one.id)) other.isLooping = false;
+        Object.assign(one, { severity, isLooping, isVague: false, endedAs: ended ? 'last step' : null });
         note({ kind: 'step', ...fact(one.of, one.id), severity, ended });
         break;
       }
       case 'label': {
         const one = world.sessions[act.session] as Session;
-        Object.assign(one, { isLooping: false, severity: 'normal' });
+        for (const each of world.named(one.id)) Object.assign(each, { isLooping: false, severity: 'normal' });
         note({ kind: 'severity', ...fact(one.of, one.id), severity: 'normal' });
         break;
       }
       case 'ask':
       case 'answer': {
         const one = world.sessions[act.session] as Session;
+        if (world.named(one.id).length > 1) break;
         if (one.isPausedFor && act.do === 'answer') world.hushedMs.set(one.of, world.nowMs);
         one.isPausedFor = act.do === 'ask';
         sessions.noteControl(sessionKey('default', one.id), this.#control(one.of, one.isPausedFor));
@@ -534,9 +568,11 @@ class Run {
       case 'terminate': {
         const one = world.sessions[act.session] as Session;
         if (one.isPausedFor) world.hushedMs.set(one.of, world.nowMs);
-        Object.assign(one, { isLooping: false, isPausedFor: false, endedAs: 'terminated' });
-        world.sessions.push(one);
-        world.sessions[act.session] = newSession({ id: `${one.id}x`, of: one.of });
+        for (const each of world.named(one.id)) {
+          Object.assign(each, { isLooping: false, isPausedFor: false, endedAs: 'terminated' });
+          world.sessions[world.sessions.indexOf(each)] = newSession({ id: `${one.id}x`, of: each.of });
+          world.sessions.push(each);
+        }
         sessions.noteControl(sessionKey('default', one.id), this.#control(one.of, false, true));
         break;
       }
@@ -625,7 +661,7 @@ class Run {
   #call(agent: Agent, failed: boolean): void {
     const { world, time } = this;
     const one = world.of(agent)[0] as Session;
-    Object.assign(one, { seenMs: world.nowMs, seenWallMs: this.wallMs });
+    world.see(one, this.wallMs);
     world.calls.get(agent)?.push({ atMs: world.nowMs, failed });
     world.spendSeen.add(agent);
     const fact = { tenant_id: 'default', agent_id: agent, session_id: one.id, at_ms: time.nowMs() };
