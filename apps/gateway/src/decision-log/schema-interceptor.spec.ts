@@ -400,4 +400,12 @@ describe('SchemaInterceptor', () => {
     expect(gateway.happened.slice(2)).toEqual(['row', 'store 2', 'store 3', 'publish 2', 'publish 3']);
     expect(answers.flat()).toMatchObject([{ entropy: { window_size: 2 } }, { entropy: { window_size: 3 } }]);
   });
+
+  test('a row that leaves memory while the window is read is back before the step is published', async () => {
+    gateway.control.onWindowRead = () => {
+      gateway.control.hasRowLeft = true;
+    };
+    await gateway.send(log('1'));
+    expect(gateway.happened).toEqual(['row', 'store 1', 'publish 1']);
+  });
 });

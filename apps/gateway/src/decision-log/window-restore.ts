@@ -53,9 +53,10 @@ export class WindowRestore {
       lacksRow ? rows.bringBack(key) : null,
       recalled,
     ])
-      // A bound may have pushed it out meanwhile.
+      // A bound may have pushed one out while the others were read.
       .then(async ([hadWindow]) => {
         if (hadWindow && !tracker.has(key)) await this.#windowFromStore(key);
+        if (rows.mayHaveLeft(key)) await rows.bringBack(key);
       })
       .finally(() => this.#underWay.delete(key));
     this.#underWay.set(key, restoring);
