@@ -10,7 +10,7 @@ import { it } from 'vitest';
 import { type AlertDelivery, type AlertNotice, type LivePublisher, ObservatoryError } from '#contracts';
 import type { SendOutcome } from '#domain/alerts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#kernel';
-import { FakeTime, modelRuns, turn } from '#testing';
+import { FakeTime, modelRuns, RACES_MS, turn } from '#testing';
 import { AlertTelemetry } from './alert-telemetry.js';
 import { MemoryAlertStore, WEBHOOK } from './alerts.fixture.js';
 import { CHANNEL_GONE } from './channel-record.js';
@@ -640,22 +640,26 @@ const act = fc.oneof(
 );
 type Act = typeof act extends fc.Arbitrary<infer One> ? One : never;
 
-it('deliveries go once, in time and in order, whatever receivers, the store, the clock and the process do', async () => {
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 1, maxLength: 5 }),
-      fc.array(act, { maxLength: 60, size: 'max' }),
-      async (drawings, acts) => {
-        const run = new Run(drawings);
-        try {
-          for (const one of acts) await run.apply(one);
-          await run.end();
-        } catch (error) {
-          (error as Error).message += `\n${run.trail.join('\n')}`;
-          throw error;
-        }
-      },
-    ),
-    modelRuns(25),
-  );
-});
+it(
+  'deliveries go once, in time and in order, whatever receivers, the store, the clock and the process do',
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 1, maxLength: 5 }),
+        fc.array(act, { maxLength: 60, size: 'max' }),
+        async (drawings, acts) => {
+          const run = new Run(drawings);
+          try {
+            for (const one of acts) await run.apply(one);
+            await run.end();
+          } catch (error) {
+            (error as Error).message += `\n${run.trail.join('\n')}`;
+            throw error;
+          }
+        },
+      ),
+      modelRuns(25),
+    );
+  },
+  RACES_MS,
+);

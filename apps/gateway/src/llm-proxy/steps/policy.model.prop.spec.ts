@@ -28,7 +28,7 @@ import {
   toMicroUsd,
 } from '#domain/policy';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#kernel';
-import { buildLlmAnswer, FakeClock, modelRuns } from '#testing';
+import { buildLlmAnswer, FakeClock, modelRuns, RACES_MS } from '#testing';
 import { ADMIN } from '../../auth/access.fixture.js';
 import { AgentActivity } from '../agents/agent-activity.js';
 import { AgentBudgets } from '../agents/agent-budgets.js';
@@ -570,4 +570,5 @@ it.each([false, true])(
       modelRuns(60),
     );
   },
+  RACES_MS,
 );
