@@ -33,7 +33,8 @@ class Connection {
   readonly #queues = { up: [] as (() => void)[], down: [] as (() => void)[] };
   /** The subscription whose events it gets. */
   isJoined = false;
-  isFollowing = false;
+  /** From a subscription to the end of it: what is read for one that ended is of no use to its successor. */
+  following: object | null = null;
 
   constructor(readonly race: Race) {}
 
@@ -93,7 +94,7 @@ class Race implements LiveSocket {
     const connection = this.#connection as Connection;
     void connection.carry('up', `${event} ${JSON.stringify(body)}`, () => {
       if (event === 'subscribe') void this.#subscribe(connection, body.after_seq, ack as Acknowledge);
-      else connection.isJoined = connection.isFollowing = false;
+      else Object.assign(connection, { isJoined: false, following: null });
     });
   }
 
@@ -129,7 +130,8 @@ class Race implements LiveSocket {
     this.#subscribedCount += 1;
     const isRefused = !this.isFree && this.acts.refused.includes(this.#subscribedCount);
     connection.isJoined = false;
-    connection.isFollowing = true;
+    connection.following ??= {};
+    const { following } = connection;
     const deltas = afterSeq === undefined ? null : this.#since(afterSeq);
     if (deltas !== null) {
       answer({ status: 'ok', kind: 'deltas', topic: TOPIC, seq: this.#seq, events: deltas });
@@ -142,7 +144,8 @@ class Race implements LiveSocket {
     await this.port('read');
     if (!connection.isOpen) return;
     if (isRefused) answer({ status: 'error', reason: 'store_busy', detail: 'Busy.' });
-    else if (!connection.isFollowing) answer({ status: 'error', reason: 'unsubscribed', detail: 'Gone.' });
+    else if (connection.following !== following)
+      answer({ status: 'error', reason: 'unsubscribed', detail: 'Gone.' });
     else {
       const kind = afterSeq === undefined ? 'snapshot' : 'reset';
       answer({ status: 'ok', kind, topic: TOPIC, seq, snapshot });
