@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { agentScope, type BucketChange } from '#contracts';
+import { agentScope, allAgents, type BucketChange } from '#contracts';
 import { defaultPolicy } from '#domain/policy';
 import { FakeClock } from '#testing';
 import type { TakenLimits } from '../limits/taken-limits.js';
@@ -90,4 +90,37 @@ describe('what a limiter that was away is told when it is back', () => {
     const givenBack = told.filter(([what]) => what === 'correct').map(([, [amount]]) => amount);
     expect([givenBack.length, givenBack[0], givenBack.at(-1)]).toEqual([10_000, -3, -10_002]);
   });
+});
+
+it('what all agents have spent together counts once, though the limiter is there before a start has read that', async () => {
+  const clock = new FakeClock(Date.UTC(2026, 0, 15, 12));
+  const activity = new AgentActivity(clock);
+  const all = allAgents('default');
+  const policy = { ...defaultPolicy('bot'), budget_day_usd: 1 };
+  const spend = { cost_usd: 5e-6, unpriced_call_count: 0 };
+  const seeds: number[] = [];
+  const budgets = new AgentBudgets({
+    store: {
+      spend: async () => [{ ...spend, key: new Date(clock.nowMs()).toISOString() }],
+      spendByAgent: async () => [{ ...spend, tenant_id: 'default', agent_id: 'bot', hour_ms: clock.nowMs() }],
+    },
+    log: { flush: async () => {} },
+    agents: { policy: () => policy, restriction: () => null, withBudgets: () => [all].values() },
+    activity,
+    limits: {
+      limiter: {
+        seed: async (changes: readonly BucketChange[]) =>
+          void seeds.push(...changes.map(({ amount }) => amount)),
+      },
+      isShared: true,
+      isConnected: async () => true,
+    },
+    alerts: { note: () => {}, overBudget: () => new Set() },
+    clock,
+    running: () => [],
+    onLimiterFailed: () => {},
+  } as unknown as ConstructorParameters<typeof AgentBudgets>[0]);
+  await budgets.tellAll();
+  await budgets.recover();
+  expect([activity.spent(all).day, seeds]).toEqual([5, [5]]);
 });

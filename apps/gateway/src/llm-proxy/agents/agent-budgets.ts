@@ -107,6 +107,8 @@ export class AgentBudgets {
 
   /** Never rejects. */
   async #recallForgotten(scope: AgentScope): Promise<void> {
+    // A start is about to read all of it, and adds up what all have spent together.
+    if (this.#knownFromMs === Number.POSITIVE_INFINITY) return;
     // What all have spent together is never forgotten.
     const mayBeForgotten = this.#parts.activity.hasForgotten && !isAllAgents(scope);
     if (!mayBeForgotten && this.#budgetsFromMs() >= this.#knownFromMs) return;
