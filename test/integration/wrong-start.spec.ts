@@ -104,7 +104,7 @@ describe('a data folder that cannot be used stops the start with its setting and
       await says(reason);
     });
 
-    test.skipIf(disk === null)('that was filled to the last byte since, with what was kept of it', async () => {
+    test.skipIf(disk === null)('that was filled since, its reserve and all', async () => {
       const gateway = await startGateway({ dataDir: disk?.mountPoint as string });
       await gateway.stop();
       rmSync(join(disk?.mountPoint as string, 'observatory.db.reserve'));

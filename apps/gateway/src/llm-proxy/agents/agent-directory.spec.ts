@@ -20,7 +20,14 @@ const AGENT = agentScope('default', 'a');
 const ANN = { operator_id: 'ann', tenant_id: 'default', role: 'admin' } as OperatorPrincipal;
 const BEN = { ...ANN, operator_id: 'ben' };
 const incident = (incident_id: string): Incident =>
-  ({ incident_id, agent_id: 'a', at_ms: 9, breakdown: { score: 13 }, threshold: 10 }) as Incident;
+  ({
+    incident_id,
+    agent_id: 'a',
+    session_id: 's',
+    at_ms: 9,
+    breakdown: { score: 13 },
+    threshold: 10,
+  }) as Incident;
 
 /** More than any test's changes need. */
 const TURNS_MAX = 50;

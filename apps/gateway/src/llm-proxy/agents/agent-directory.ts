@@ -12,7 +12,6 @@ import {
   type AuditDraft,
   agentScope,
   allAgents,
-  type DocumentWrite,
   type Incident,
   isAllAgents,
   KILL_SWITCH_ACTOR,
@@ -24,11 +23,12 @@ import { applyPolicyPatch, defaultPolicy } from '#domain/policy';
 import { ChangeQueue, type Clock, changesOf, type Timer } from '#kernel';
 import type { Auditor, SettingsAudit } from '../../auth/settings-audit.js';
 import { inForceUnsaved, storedInTime } from '../../stored-in-time.js';
-import { UnsavedWrites } from '../../unsaved-writes.js';
 import { hasBudget } from './agent-activity.js';
 import { AgentKillSwitches } from './agent-kill-switches.js';
 import { AgentPolicies } from './agent-policies.js';
 import { isEmpty, requirePlace } from './agent-settings.js';
+import { OpenIncidents } from './open-incidents.js';
+import { PolicyWrites } from './policy-writes.js';
 
 /** Agents that may have a policy of their own, and as many a kill switch; half of them of one tenant. */
 const SETTINGS_COUNT_MAX = 100_000;
@@ -86,11 +86,6 @@ export type KillStop = Pick<Incident, 'incident_id' | 'session_id' | 'at_ms' | '
   breakdown: Pick<Incident['breakdown'], 'score'>;
 };
 
-interface OpenIncident extends Pick<Incident, 'incident_id'> {
-  /** Null: the agent is stopped wherever it is at work, by an operator as well or since before this start. */
-  session_id: string | null;
-}
-
 interface UnwrittenStop {
   policy: AgentPolicy;
   audit: AuditDraft;
@@ -105,29 +100,26 @@ export class AgentDirectory {
   readonly #parts: AgentDirectoryParts;
   readonly #policies: AgentPolicies;
   readonly #killSwitches: AgentKillSwitches;
-  /** Latest incident per listed agent that nobody has reactivated. */
-  readonly #openIncidents = new Map<AgentScope, OpenIncident>();
+  /** Of listed agents. */
+  readonly #incidents = new OpenIncidents();
   readonly #changes = new ChangeQueue<AgentScope>();
   /** Of each listed agent, by the count of all stops; one that changes nothing is one, too, for whoever waits to let it in. */
   readonly #lastStops = new Map<AgentScope, number>();
   #stopCount = 0;
   /** Stops whose write is not over: what is written meanwhile does not undo them. */
   readonly #unwritten = new Map<AgentScope, UnwrittenStop>();
-  /** Stops that the audit does not have, in their order: they go with the next policy that is written. */
-  readonly #untold = new Map<AgentScope, readonly AuditDraft[]>();
-  /** Those whose write was refused, or was not over when the gateway died. */
-  readonly #unsaved: UnsavedWrites<AgentScope>;
+  readonly #writes: PolicyWrites;
 
   constructor(parts: AgentDirectoryParts) {
     this.#parts = parts;
-    this.#unsaved = new UnsavedWrites(parts.timer);
+    this.#writes = new PolicyWrites(parts);
     const { settingsCountMax: countMax = SETTINGS_COUNT_MAX, onClosed } = parts;
     this.#killSwitches = new AgentKillSwitches(parts, countMax);
     this.#policies = new AgentPolicies({
       countMax,
       onClosed,
       onUnlisted: (scope) => {
-        this.#openIncidents.delete(scope);
+        this.#incidents.delete(scope);
         this.#lastStops.delete(scope);
       },
     });
@@ -146,7 +138,7 @@ export class AgentDirectory {
       if (policy.active) {
         const stopped = deactivatedBy(policy, incident);
         this.#policies.set(scope, stopped);
-        this.#untold.set(scope, [this.#stopDraft(scope, incident)]);
+        this.#writes.tell(scope, this.#stopDraft(scope, incident));
         this.#writeLater(scope, stopped);
       }
       this.#noteOpen(scope, { ...incident, session_id: null });
@@ -156,12 +148,12 @@ export class AgentDirectory {
   /** Stops that the store has refused are tried again: of one at another gateway no incident is kept here. Never rejects. */
   async stop(): Promise<void> {
     await this.#changes.idle();
-    await this.#unsaved.stop();
+    await this.#writes.stop();
   }
 
   /** All stops that are in force; those that fired in a process that died, once this one has written them. */
   get isStored(): boolean {
-    return this.#unwritten.size === 0 && this.#unsaved.size === 0;
+    return this.#unwritten.size === 0 && this.#writes.unsavedCount === 0;
   }
 
   /** Hot path. */
@@ -186,11 +178,11 @@ export class AgentDirectory {
 
   /** False: it is stopped, and a restart would forget it. `onPolicy` is called once that changes. */
   isStopStored(scope: AgentScope): boolean {
-    return !this.#unwritten.has(scope) && !this.#unsaved.has(scope);
+    return !this.#unwritten.has(scope) && !this.#writes.isUnsaved(scope);
   }
 
   openIncidentId(scope: AgentScope): string | null {
-    return this.#openIncidents.get(scope)?.incident_id ?? null;
+    return this.#incidents.idOf(scope);
   }
 
   seen(scope: AgentScope): SeenAgent {
@@ -202,10 +194,9 @@ export class AgentDirectory {
    * at all of them together, or an operator meant all of them.
    */
   wasKilledIn(scope: AgentScope, sessionId: string | null): boolean {
-    const open = this.#openIncidents.get(scope);
-    if (open === undefined) return false;
-    const { session_id } = open;
-    return session_id === null || session_id === sessionId || this.killSwitch(scope).scope === 'agent';
+    const killedIn = this.#incidents.sessionOf(scope);
+    if (killedIn === undefined) return false;
+    return killedIn === null || killedIn === sessionId || this.killSwitch(scope).scope === 'agent';
   }
 
   /** Of all tenants. */
@@ -264,7 +255,7 @@ export class AgentDirectory {
       ? applyPolicyPatch(before, { active: false, reason }, by.operator_id, nowMs)
       : { ...before };
     const stop: UnwrittenStop = { policy, audit, isNews };
-    stop.written = this.#stopAtOnce(scope, stop, () => this.#widenKill(scope));
+    stop.written = this.#stopAtOnce(scope, stop, () => this.#incidents.widen(scope));
     onInForce();
     await this.#inTime(stop.written);
     return stop.isNews;
@@ -276,7 +267,7 @@ export class AgentDirectory {
 
   /** Of an agent that is stopped already, what there is to wait for; undefined: it has to be written anew. */
   #stopUnderWay(scope: AgentScope): Promise<void> | undefined {
-    const isWritten = !this.#changes.isBusy(scope) && !this.#untold.has(scope);
+    const isWritten = !this.#changes.isBusy(scope) && this.#writes.untoldCount(scope) === 0;
     return isWritten ? Promise.resolve() : this.#unwritten.get(scope)?.written;
   }
 
@@ -302,7 +293,7 @@ export class AgentDirectory {
   async #stopAtOnce(scope: AgentScope, stop: UnwrittenStop, noteIncident: () => void): Promise<void> {
     const { policy } = stop;
     this.#unwritten.set(scope, stop);
-    if (stop.isNews) this.#tellLater(scope, stop);
+    if (stop.isNews) this.#writes.tell(scope, stop.audit);
     this.#policies.set(scope, policy);
     this.#noteStop(scope);
     noteIncident();
@@ -310,18 +301,13 @@ export class AgentDirectory {
     try {
       await this.#changes.run(scope, () => this.#writeStop(scope, policy));
     } catch (error) {
-      const isKnown = this.#unsaved.has(scope);
+      const isKnown = this.#writes.isUnsaved(scope);
       this.#writeLater(scope, policy);
       if (!isKnown) this.#parts.onUnsaved(error);
       throw error;
     } finally {
       if (this.#unwritten.get(scope) === stop) this.#unwritten.delete(scope);
     }
-  }
-
-  #tellLater(scope: AgentScope, { audit }: UnwrittenStop): void {
-    const untold = this.#untold.get(scope) ?? [];
-    if (!untold.includes(audit)) this.#untold.set(scope, [...untold, audit]);
   }
 
   /**
@@ -372,18 +358,18 @@ export class AgentDirectory {
     if (!isEmpty(changed)) audit.push(this.#draft(scope, by, 'agent.policy', { ...changed, reason }));
     if (isLetIn) audit.push(this.#draft(scope, by, 'agent.reactivate', { reason }));
     const reactivated = { tenant_id: tenantId, agent_id: agentId, by: by.operator_id, at_ms };
-    await this.#save(scope, after, isLetIn ? { audit, reactivated } : { audit });
+    await this.#writes.save(scope, after, isLetIn ? { audit, reactivated } : { audit });
     return after;
   }
 
   /** What is written already. @param incidentId that was open as it was written */
   #letIn(scope: AgentScope, after: AgentPolicy, incidentId: string | null, onActive: () => void): void {
-    if (this.openIncidentId(scope) === incidentId) this.#openIncidents.delete(scope);
+    if (this.openIncidentId(scope) === incidentId) this.#incidents.delete(scope);
     const stop = this.#unwritten.get(scope);
     // The audit has the agent active from here: that it was stopped meanwhile is to stand behind it.
     if (stop !== undefined) {
       stop.isNews = true;
-      this.#tellLater(scope, stop);
+      this.#writes.tell(scope, stop.audit);
     }
     if (this.#putInForce(scope, after).active) onActive();
   }
@@ -404,15 +390,11 @@ export class AgentDirectory {
     const listed = this.#policies.listed(scope);
     if (listed === undefined || listed.active) return true;
     const isOther = reason !== undefined && reason !== listed.deactivated_reason;
-    if (isOther && (this.#untold.get(scope)?.length ?? 0) < UNTOLD_STOPS_MAX) return true;
-    const open = this.#openIncidents.get(scope);
-    return listed.deactivated_by === KILL_SWITCH_ACTOR && open !== undefined && open.session_id !== null;
-  }
-
-  /** An operator's stop ends all calls under way; who stopped the agent first stays on record. */
-  #widenKill(scope: AgentScope): void {
-    const open = this.#openIncidents.get(scope);
-    if (open !== undefined) this.#openIncidents.set(scope, { ...open, session_id: null });
+    if (isOther && this.#writes.untoldCount(scope) < UNTOLD_STOPS_MAX) return true;
+    // An operator's stop would widen that of the kill switch.
+    return (
+      listed.deactivated_by === KILL_SWITCH_ACTOR && typeof this.#incidents.sessionOf(scope) === 'string'
+    );
   }
 
   #noteStop(scope: AgentScope): void {
@@ -421,44 +403,26 @@ export class AgentDirectory {
   }
 
   /** Of an agent that is not told apart none is kept in memory either. */
-  #noteOpen(scope: AgentScope, { incident_id, session_id }: OpenIncident): void {
-    if (this.#policies.listed(scope) !== undefined)
-      this.#openIncidents.set(scope, { incident_id, session_id });
+  #noteOpen(
+    scope: AgentScope,
+    incident: Pick<Incident, 'incident_id'> & { session_id: string | null },
+  ): void {
+    if (this.#policies.listed(scope) !== undefined) this.#incidents.note(scope, incident);
   }
 
   /** @param stopped where it is told apart no longer */
   async #writeStop(scope: AgentScope, stopped: AgentPolicy): Promise<void> {
     const policy = this.#policies.listed(scope) ?? stopped;
-    await this.#save(scope, policy, {});
+    await this.#writes.save(scope, policy);
     this.#putInForce(scope, policy);
   }
 
   #writeLater(scope: AgentScope, stopped: AgentPolicy): void {
-    this.#unsaved.add(scope, () =>
+    this.#writes.saveLater(scope, () =>
       this.#changes.run(scope, async () => {
-        if (this.#unsaved.has(scope)) await this.#writeStop(scope, stopped);
+        if (this.#writes.isUnsaved(scope)) await this.#writeStop(scope, stopped);
       }),
     );
-  }
-
-  async #save(
-    scope: AgentScope,
-    policy: AgentPolicy,
-    { audit = [], reactivated }: Omit<DocumentWrite, 'saved'>,
-  ): Promise<void> {
-    const untold = this.#untold.get(scope) ?? [];
-    const { tenantId, agentId } = splitAgentScope(scope);
-    const { store, clock } = this.#parts;
-    const key = { tenant_id: tenantId, kind: 'agent_policy' as const, id: agentId };
-    await store.commitDocuments({
-      saved: [{ ...key, body: policy, updated_at_ms: clock.nowMs() }],
-      audit: [...untold, ...audit],
-      reactivated,
-    });
-    const left = (this.#untold.get(scope) ?? []).filter((draft) => !untold.includes(draft));
-    if (left.length > 0) this.#untold.set(scope, left);
-    else this.#untold.delete(scope);
-    this.#unsaved.delete(scope);
   }
 
   #stopDraft(scope: AgentScope, { incident_id }: KillStop): AuditDraft {
