@@ -346,7 +346,8 @@ class Run {
     const said = JSON.stringify([state, attempt_count, next_attempt_at_ms]);
     const isFirst = letter.written === null;
     if (letter.written === said && letter.ended === null) {
-      if (letter.retries > 0 && letter.state === 'waiting') this.#bringForward(letter);
+      // Or it is what the store had refused, written again since another of its alert was told.
+      if (letter.retries > 0 && letter.state === 'waiting') this.#bringForward(letter, letter.since.min);
       return;
     }
     letter.written = said;
@@ -380,11 +381,12 @@ class Run {
     this.#bringForward(letter);
   }
 
-  #bringForward(letter: Letter): void {
+  /** @param sinceMs from when on its age may count: from now, if it is certain that it was brought forward */
+  #bringForward(letter: Letter, sinceMs = this.#process.nowMs): void {
     const { nowMs } = this.#process;
     if (letter.state === 'dead') Object.assign(letter, { state: 'waiting', attempts: 0 });
     letter.due = hastened({ min: EVER, max: NEVER });
-    letter.since = { min: nowMs, max: nowMs };
+    letter.since = { min: sinceMs, max: nowMs };
     this.#hasten(letter);
     const channel = this.#channel(letter.channelId);
     const { rest } = channel;
