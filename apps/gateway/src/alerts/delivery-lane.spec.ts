@@ -1,5 +1,6 @@
 import { beforeEach, expect, it } from 'vitest';
 import type { AlertDelivery, AlertNotice } from '#contracts';
+import { CIRCUIT_OPEN_MS_MAX, CLOSED_CIRCUIT } from '#domain/alerts';
 import { DeliveryLane, type Entry } from './delivery-lane.js';
 
 let lane: DeliveryLane;
@@ -23,7 +24,7 @@ function added(changes: Partial<Entry> = {}, told: Partial<AlertNotice> = {}): E
 
 it('sends nothing that is not stored', () => {
   const entry = added({ isSaved: false });
-  expect([lane.take(10), lane.nextDueMs()]).toEqual([null, null]);
+  expect([lane.take(10), lane.nextDueMs(10)]).toEqual([null, null]);
   entry.isSaved = true;
   expect(lane.take(10)).toBe(entry);
 });
@@ -53,7 +54,7 @@ it('sends nothing beside what is under way for the same alert, though an older o
   const newer = added();
   expect(lane.take(10)).toBe(newer);
   lane.add(older);
-  expect([lane.take(10), lane.nextDueMs()]).toEqual([null, null]);
+  expect([lane.take(10), lane.nextDueMs(10)]).toEqual([null, null]);
   lane.release(newer);
   expect(lane.take(10)).toBe(older);
 });
@@ -72,6 +73,18 @@ it('brings it forward for good though the clock was set back to before it was pu
   const late = added({ dueMs: 1_000_000, dueSaidMs: 1_000 });
   lane.hasten(added(), 10);
   expect(lane.take(2_000)).toBe(late);
+});
+
+it('waits only for the end of a rest with what was due before the clock was set back', () => {
+  added({ dueMs: 1_000_000, dueSaidMs: 1_000_000 });
+  lane.circuit = { ...CLOSED_CIRCUIT, retryAtMs: 500 };
+  expect([lane.take(10), lane.nextDueMs(10)]).toEqual([null, 500]);
+});
+
+it('waits only for what is due behind a rest that began before the clock was set back', () => {
+  added({ dueMs: 500 });
+  lane.circuit = { ...CLOSED_CIRCUIT, retryAtMs: 10 + CIRCUIT_OPEN_MS_MAX + 1 };
+  expect([lane.take(10), lane.nextDueMs(10)]).toEqual([null, 500]);
 });
 
 it('sends first what has been due for longest', () => {

@@ -3,7 +3,7 @@
  * their order: whoever is told that it is over was told that it began.
  */
 import type { AlertChannel, AlertDelivery } from '#contracts';
-import { type ChannelCircuit, CLOSED_CIRCUIT, decideSending } from '#domain/alerts';
+import { type ChannelCircuit, CLOSED_CIRCUIT, decideSending, restsUntilMs } from '#domain/alerts';
 
 /** At once through one channel, so that a slow one does not take every place. */
 const RUNNING_PER_CHANNEL_MAX = 2;
@@ -126,13 +126,14 @@ export class DeliveryLane {
   }
 
   /** When `take` may have something again, if nothing ends before; null: not by time alone. */
-  nextDueMs(): number | null {
+  nextDueMs(nowMs: number): number | null {
     if (this.#runningCount >= RUNNING_PER_CHANNEL_MAX) return null;
+    const restsMs = restsUntilMs(this.circuit, nowMs) ?? nowMs;
     let earliestMs: number | null = null;
     for (const waiting of this.#alerts.values()) {
       const entry = firstOf(waiting);
       if (entry === null || !isToBeSent(entry)) continue;
-      const atMs = Math.max(entry.dueMs, this.circuit.retryAtMs ?? 0);
+      const atMs = Math.max(isDue(entry, nowMs) ? nowMs : entry.dueMs, restsMs);
       if (earliestMs === null || atMs < earliestMs) earliestMs = atMs;
     }
     return earliestMs;

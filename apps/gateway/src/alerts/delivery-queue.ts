@@ -261,7 +261,7 @@ export class DeliveryQueue {
     // Every place taken: the end of any attempt pumps again.
     if (this.#running.size >= RUNNING_MAX) return;
     for (const lane of this.#lanes.values()) {
-      const atMs = lane.nextDueMs();
+      const atMs = lane.nextDueMs(nowMs);
       // Due, but its channel has no place: the same.
       if (atMs !== null && atMs > nowMs && (earliestMs === null || atMs < earliestMs)) earliestMs = atMs;
     }

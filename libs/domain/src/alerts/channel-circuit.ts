@@ -31,10 +31,14 @@ export const CLOSED_CIRCUIT: Readonly<ChannelCircuit> = {
 
 /** `go`: send. `trial`: send this one and wait for its outcome. `wait`: nothing before `retryAtMs`. */
 export function decideSending(circuit: Readonly<ChannelCircuit>, nowMs: number): 'go' | 'trial' | 'wait' {
-  const { retryAtMs } = asOf(nowMs, circuit);
+  const retryAtMs = restsUntilMs(circuit, nowMs);
   if (retryAtMs === null) return 'go';
   return retryAtMs <= nowMs ? 'trial' : 'wait';
 }
+
+/** When one delivery is to try; null: it does not rest. */
+export const restsUntilMs = (circuit: Readonly<ChannelCircuit>, nowMs: number): number | null =>
+  asOf(nowMs, circuit).retryAtMs;
 
 /** Of a rest that is longer than any, the clock was set back since it began: it ends now. */
 function asOf(nowMs: number, circuit: Readonly<ChannelCircuit>): Readonly<ChannelCircuit> {
