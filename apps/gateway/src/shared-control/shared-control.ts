@@ -14,18 +14,18 @@ import {
   type ControlLog,
   type ControlLogEntry,
   type ControlWord,
-  controlWordSchema,
   type DecisionStore,
   ObservatoryError,
 } from '#contracts';
 import { type IdSource, MINUTE_MS, type SteadyClock, type Timer } from '#kernel';
 import type { Auditor } from '../auth/settings-audit.js';
-import { decidedBy, maskAct, stopOf } from './mask-act.js';
+import { decidedBy, maskAct } from './mask-act.js';
+import { READ_COUNT_MAX, readSaid, type Said, writeSaid } from './said.js';
 import type { SharedControlEvents } from './shared-control-events.js';
+import { StopsAhead } from './stops-ahead.js';
 
 /** A stop that is given elsewhere is in force here after this, at the latest. */
 const LOOK_INTERVAL_MS = 250;
-const READ_COUNT_MAX = 100;
 /** While Redis is away; of more the oldest are given up, and counted. */
 const WAITING_COUNT_MAX = 1_000;
 /** For the store; then the others hear what is said here meanwhile, and stops that stand behind the word are obeyed ahead of it. */
@@ -71,14 +71,6 @@ interface Obeying {
   outcome: { isObeyed: boolean } | { error: unknown } | undefined;
 }
 
-/** Behind a word that waits for the store. */
-interface Ahead {
-  /** Up to where it was looked for stops. */
-  cursor: string;
-  /** Own words that stand up to there. */
-  passed: Set<string>;
-}
-
 interface OwnWord {
   id: string;
   word: ControlWord;
@@ -94,7 +86,7 @@ export class SharedControl {
   /** Since when the store refuses the next word. */
   #stuckSinceMs: number | null = null;
   #obeying: Obeying | null = null;
-  #ahead: Ahead | null = null;
+  readonly #ahead: StopsAhead;
   /** Read up to the end at least once: own words before that, unless they wait, were said before this start. */
   #hasCaughtUp = false;
   #saving: Promise<void> | null = null;
@@ -103,6 +95,11 @@ export class SharedControl {
 
   constructor(parts: SharedControlParts) {
     this.#parts = parts;
+    this.#ahead = new StopsAhead({
+      log: parts.log,
+      isOwn: (said) => this.#isOwn(said),
+      obey: (stop, ageMs, passed) => this.#obey(stop, ageMs, passed),
+    });
   }
 
   /** Words on their way to the others. */
@@ -172,7 +169,7 @@ export class SharedControl {
     if (unsent[0]?.isTaken === 'maybe') return false;
     for (const own of unsent) {
       own.isTaken = 'maybe';
-      await log.append(JSON.stringify({ from: gatewayId, id: own.id, ...own.word }));
+      await log.append(writeSaid({ from: gatewayId, ...own }));
       own.isTaken = 'yes';
       events.told(own.word);
     }
@@ -190,10 +187,10 @@ export class SharedControl {
       const { entries, isBroken } = await this.#parts.log.readAfter(this.#cursor, READ_COUNT_MAX);
       for (const [at, entry] of entries.entries()) {
         if (!(await this.#hear(entry))) {
-          await this.#hearStops(entry);
+          await this.#ahead.hear(entry.cursor);
           return false;
         }
-        this.#ahead = null;
+        this.#ahead.end();
         if (isBroken && at === 0) this.#parts.events.missed();
         this.#cursor = entry.cursor;
       }
@@ -207,7 +204,7 @@ export class SharedControl {
   /** @returns false: again later */
   async #hear({ text, ageMs }: ControlLogEntry): Promise<boolean> {
     const { events } = this.#parts;
-    const said = parseEntry(text);
+    const said = readSaid(text);
     if (said === null) {
       events.unreadable();
       return true;
@@ -272,26 +269,6 @@ export class SharedControl {
     return true;
   }
 
-  /** Ahead of the word that waits; once more in their place, since something before them may let the agent in. */
-  async #hearStops({ cursor }: ControlLogEntry): Promise<void> {
-    const { log } = this.#parts;
-    this.#ahead ??= { cursor, passed: new Set() };
-    const ahead = this.#ahead;
-    for (;;) {
-      const { entries } = await log.readAfter(ahead.cursor, READ_COUNT_MAX);
-      for (const { text, ageMs, cursor } of entries) {
-        const said = parseEntry(text);
-        const stop = said === null ? null : stopOf(said.word);
-        if (said !== null && this.#isOwn(said)) ahead.passed.add(said.id);
-        else if (said !== null && stop !== null)
-          // What refuses it is told in its place.
-          await this.#obey({ ...said, word: stop }, ageMs, ahead.passed).catch(() => {});
-        ahead.cursor = cursor;
-      }
-      if (entries.length < READ_COUNT_MAX) return;
-    }
-  }
-
   #mayTryAgain(error: unknown): boolean {
     if (error instanceof ObservatoryError && error.code !== 'store_busy' && error.code !== 'store_full')
       return false;
@@ -316,24 +293,4 @@ export class SharedControl {
       },
     );
   }
-}
-
-interface Said {
-  from: string;
-  id: string;
-  word: ControlWord;
-}
-
-/** Null: of a gateway that says it otherwise, or no word at all. */
-function parseEntry(text: string): Said | null {
-  let json: { from?: unknown; id?: unknown } | null;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    return null;
-  }
-  const word = controlWordSchema.safeParse(json);
-  return word.success && typeof json?.from === 'string' && typeof json.id === 'string'
-    ? { from: json.from, id: json.id, word: word.data }
-    : null;
 }
