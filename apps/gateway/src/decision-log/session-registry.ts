@@ -69,6 +69,15 @@ export interface SteplessUse {
   tokens: number;
 }
 
+/** What the calls of a session took together, by their records. */
+export interface RecordedUse {
+  /** Known costs only. */
+  costUsd: number;
+  tokens: number;
+  /** Some cost nobody knows how much. */
+  isUnknown: boolean;
+}
+
 export class SessionRegistry {
   readonly #options: SessionRegistryOptions;
   readonly #views: FairLru<SessionKey, SessionView>;
@@ -292,6 +301,16 @@ export class SessionRegistry {
     // As with steps the largest sum is the latest; but what is taken back makes it smaller.
     else if (costUsd < 0) view.cost_usd = Math.max(0, view.cost_usd + costUsd);
     else view.cost_usd = Math.max(view.cost_usd, sessionCostUsd);
+    this.#changed(key, view);
+  }
+
+  /** As much as its calls took its row says at least; of one without a step nothing else is known. */
+  noteRecorded(key: SessionKey, { costUsd, tokens, isUnknown }: RecordedUse): void {
+    const view = this.peek(key);
+    if (view === undefined) return;
+    view.cost_usd = Math.max(view.cost_usd, costUsd);
+    view.tokens = Math.max(view.tokens, tokens);
+    view.cost_unknown = isUnknown || (view.cost_unknown && view.step_count > 0);
     this.#changed(key, view);
   }
 

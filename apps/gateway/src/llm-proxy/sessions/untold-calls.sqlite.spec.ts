@@ -78,6 +78,26 @@ test('a session whose first step was lost is there, with what its calls took, ho
   }
 });
 
+test('the cost of a session that is known by its calls alone is known where each of theirs is', async () => {
+  await calls.appendCalls([
+    called(),
+    called({ session_id: 'partly' }),
+    called({ session_id: 'partly', cost_usd: null }),
+  ]);
+  const registry = await recovered();
+  const isUnknown = (sessionId: string) => registry.peek(sessionKey('default', sessionId))?.cost_unknown;
+  expect(isUnknown('s')).toBe(false);
+  expect(isUnknown('partly')).toBe(true);
+});
+
+test('calls that belong to no session, or took nothing, make none', async () => {
+  await calls.appendCalls([
+    called({ session_id: '' }),
+    called({ session_id: 'failed', usage: null, cost_usd: 0, status: 500 }),
+  ]);
+  expect([...(await recovered()).entries()]).toEqual([]);
+});
+
 test('a session whose latest step was lost took what all of its calls did', async () => {
   await calls.appendCalls([
     called({ call_id: 'told', started_at_ms: DIED_MS - 90 * MINUTE_MS }),

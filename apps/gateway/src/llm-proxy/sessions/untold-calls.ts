@@ -35,7 +35,7 @@ const QUIET_MS = 2 * HOUR_MS;
 
 export interface UntoldCallsParts {
   store: Pick<ProxyStore, 'calls' | 'spendByAgent'>;
-  sessions: Pick<SessionRegistry, 'entries' | 'peek' | 'introduceCall' | 'noteStepless'>;
+  sessions: Pick<SessionRegistry, 'entries' | 'peek' | 'introduceCall' | 'noteRecorded'>;
   clock: Clock;
 }
 
@@ -71,17 +71,21 @@ const isReported = ({ source_app, step_count }: SessionView): boolean =>
 
 const reporterKey = (tenantId: string, agentId: string): string => JSON.stringify([tenantId, agentId]);
 
-/** The latest call of each session that may have died with its step untold. */
+/** The latest call of each session that took something, and may have died with its step untold. */
 async function latestOfSessions({ store }: UntoldCallsParts, tenantId: string): Promise<LlmCall[]> {
   const latest = new Map<string, LlmCall>();
-  let fromMs = Number.NEGATIVE_INFINITY;
+  let fromMs: number | undefined;
   for await (const call of callsOf(store, { tenant_id: tenantId }, LATEST_CALLS_MAX)) {
-    if (latest.size === 0) fromMs = endOf(call) - UNTOLD_WITHIN_MS;
+    fromMs ??= endOf(call) - UNTOLD_WITHIN_MS;
     if (endOf(call) < fromMs) break;
-    if (!latest.has(call.session_id)) latest.set(call.session_id, call);
+    if (tookFromSession(call) && !latest.has(call.session_id)) latest.set(call.session_id, call);
   }
   return [...latest.values()];
 }
+
+/** Embeddings, lists and what a vendor keeps belong to none, unless their caller names one. */
+const tookFromSession = ({ session_id, cost_usd, usage }: LlmCall): boolean =>
+  session_id !== '' && (cost_usd !== 0 || usage !== null);
 
 const endOf = ({ started_at_ms, duration_ms }: LlmCall): number => started_at_ms + duration_ms;
 
@@ -101,15 +105,8 @@ async function tell(parts: UntoldCallsParts, tenantId: string, latest: readonly 
     sum.tokens += one.usage ? tokensOf(one.usage) : 0;
     sum.isUnknown ||= isCostUnknown(one);
   }
-  for (const [sessionId, { costMicroUsd, tokens, isUnknown }] of taken) {
-    const key = sessionKey(tenantId, sessionId);
-    const view = sessions.peek(key);
-    if (view === undefined) continue;
-    const use = { key, sessionCostUsd: costMicroUsd / 1e6 };
-    if (use.sessionCostUsd > view.cost_usd || tokens > view.tokens)
-      sessions.noteStepless({ ...use, costUsd: 0, tokens: Math.max(0, tokens - view.tokens) });
-    if (isUnknown && !view.cost_unknown) sessions.noteStepless({ ...use, costUsd: null, tokens: 0 });
-  }
+  for (const [sessionId, { costMicroUsd, ...use }] of taken)
+    sessions.noteRecorded(sessionKey(tenantId, sessionId), { costUsd: costMicroUsd / 1e6, ...use });
 }
 
 /** Whether its session's row, which is there afterwards, may say less than its calls took. */
