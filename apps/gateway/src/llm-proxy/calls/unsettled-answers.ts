@@ -19,6 +19,8 @@ export interface UnsettledAnswer extends TakenFor {
   dialect: DialectName | null;
   /** As it was asked for. */
   model: string | null;
+  /** In which it was asked for; null: in none. Absent from what an earlier build kept. */
+  sessionId?: string | null;
   /** When it was asked for, epoch ms: what it turns out to cost was spent then. */
   startedAtMs: number;
   /** What stands in the record and, with `tokens`, in what was taken. Null: unknown. */

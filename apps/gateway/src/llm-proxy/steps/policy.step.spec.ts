@@ -643,13 +643,14 @@ describe('an answer of the background that took less than what was counted', () 
     Object.assign(begun, { startedAtMs: clock.nowMs() });
     const end = () =>
       step.settle?.(Object.assign(begun, { ...BEGUN, answer: answer({ answer_id: 'resp_1' }) }));
-    const fetch = async () => {
+    const fetch = async (named: Partial<ProxyCall> = {}) => {
       const path = '/responses/resp_1';
-      const call = buildProxyCall({ method: 'GET', path, dialect: null });
+      const call = Object.assign(buildProxyCall({ method: 'GET', path, dialect: null }), named);
       call.unread = readUnreadRequest('GET', path, undefined);
       await step.run?.(call);
       const said = answer({ finish: 'stop', usage: usage(20, 7) });
       step.settle?.(Object.assign(call, { ...BEGUN, answer: said }));
+      return call;
     };
     return { begun, run: () => step.run?.(begun), end, fetch };
   }
@@ -664,6 +665,34 @@ describe('an answer of the background that took less than what was counted', () 
     policy = { ...POLICY, session_calls_max: 9 };
     await fetch();
     expect(caps.look(SESSION)).toMatchObject({ callCount: 2, costMicroUsd: 27 });
+  });
+
+  describe('and is fetched by somebody who names no session', () => {
+    const NAMELESS = { sessionId: null, sessionKey: null };
+
+    test('has cost the session that asked for it', async () => {
+      const { begun, run, end, fetch } = background({});
+      await run();
+      end();
+      const { sessionId, sessionKey } = begun;
+      expect(await fetch(NAMELESS)).toMatchObject({ sessionId, sessionKey });
+      // Whoever asks again is told of what belongs to nobody.
+      expect(await fetch(NAMELESS)).toMatchObject(NAMELESS);
+    });
+
+    test.each(['counted it', 'was set since'])('is corrected in a cap that %s', async (how) => {
+      const caps = new SessionCaps({ clock: new FakeClock() });
+      const capped = { ...POLICY, session_calls_max: 9 };
+      let policy: AgentPolicy | null = how === 'counted it' ? capped : null;
+      const { begun, run, end, fetch } = background({ caps, agents: ofOne(() => policy) });
+      await run();
+      end();
+      const costMicroUsd = begun.costMicroUsd ?? 0;
+      if (policy === null) caps.restore(SESSION, { callCount: 1, costMicroUsd, firstCallMs: 0 });
+      policy = capped;
+      await fetch(NAMELESS);
+      expect(caps.look(SESSION)).toMatchObject({ callCount: 2, costMicroUsd: 27 });
+    });
   });
 
   test.each(['set since', 'told of it late'])(

@@ -14,6 +14,7 @@ import {
   NO_LIMITS,
   type RateLimiter,
   type SessionKey,
+  sessionKey,
   tokensOf,
   type WindowState,
 } from '#contracts';
@@ -153,6 +154,7 @@ function noteUnsettled({ unsettled, clock }: PolicyParts, call: ProxyCall, used:
   const note = {
     dialect,
     model: call.model,
+    sessionId: call.sessionId,
     startedAtMs: call.startedAtMs,
     costMicroUsd,
     taken: left(taken),
@@ -181,6 +183,14 @@ function settleFetched(parts: PolicyParts, call: ProxyCall, unsettled: Unsettled
   // No cap has counted it: one that was set since began with its record, which the fetch's own completes.
   const cappedKey = unsettled.taken?.cappedKey ? null : call.taken?.cappedKey;
   if (cappedKey) parts.caps.settle(cappedKey, counted, { calls: 1, costMicroUsd: cost });
+  if (call.sessionId === null) joinSession(call, unsettled.sessionId ?? null);
+}
+
+/** Whoever names none fetches for the session that asked: there it has cost what it did. Once it is over, so that no poll waits or is capped as a call of it. */
+function joinSession(call: ProxyCall, sessionId: string | null): void {
+  if (sessionId === null) return;
+  call.sessionId = sessionId;
+  call.sessionKey = sessionKey(call.tenantId, sessionId);
 }
 
 /**
@@ -375,12 +385,14 @@ function chargeNewBudgets(
 /** A cap that was set while the call was under way began with the session's records, where the call was not yet. */
 function countInNewCaps(
   { caps, earlierUse }: PolicyParts,
-  { sessionKey, taken, costMicroUsd }: ProxyCall,
+  { sessionKey, taken, unsettled, costMicroUsd }: ProxyCall,
   { requests }: Used,
 ): void {
   const isCounted = taken !== null && taken.cappedKey !== null;
   if (isCounted || requests === 0 || sessionKey === null) return;
-  if (caps.sessionCount > 0 && caps.look(sessionKey) !== null) caps.record(sessionKey, costMicroUsd);
+  // What a fetched answer took is in those that counted what was asked.
+  const cost = unsettled?.taken?.cappedKey ? 0 : costMicroUsd;
+  if (caps.sessionCount > 0 && caps.look(sessionKey) !== null) caps.record(sessionKey, cost);
   else earlierUse.noteUncounted(sessionKey);
 }
 
