@@ -31,8 +31,6 @@ interface Call {
   upstream: Upstream;
   /** As its tenant's prices are, or were when it ended. */
   costUsd: number;
-  /** What it was thought to cost goes on counting, where its model has no price any more. */
-  mostUsd: number;
   atMs: number;
   /** Limits that were set while it was under way. */
   missedBy: Set<string>;
@@ -100,7 +98,6 @@ class Model {
 }
 
 const usdOf = (calls: Call[]) => calls.reduce((total, { costUsd }) => total + costUsd, 0);
-const mostUsdOf = (calls: Call[]) => calls.reduce((total, { mostUsd }) => total + mostUsd, 0);
 /** Null: nobody knows. */
 const costUsdOf = ({ prices }: Tenant, model: string): number | null =>
   prices[model] === undefined ? null : (COST_USD[model] as number) * prices[model];
@@ -126,7 +123,6 @@ function reasons(agent: Scope, call: Call): { surely: string[]; perhaps: string[
       code: string,
       max: number | null | undefined,
       used: (calls: Call[]) => number,
-      usedAtMost = used,
     ) => {
       if (max === null || max === undefined) return;
       const since = scope.since[name] ?? 0;
@@ -137,20 +133,14 @@ function reasons(agent: Scope, call: Call): { surely: string[]; perhaps: string[
       const most = [...scope.paid, ...scope.running];
       const least = [...scope.paid.filter(isSure), ...scope.running.filter(({ serial }) => serial > since)];
       if (used(least) > max) surely.push(code);
-      else if (usedAtMost(most) > max) perhaps.push(code);
+      else if (used(most) > max) perhaps.push(code);
     };
     const count = (calls: Call[]) => calls.length + 1;
     limit('session_calls_max', 'session_capped', session_calls_max, (calls) =>
       count(calls.filter(({ session }) => session === call.session)),
     );
     limit('requests_per_minute', 'rate_limited', requests_per_minute, count);
-    limit(
-      'budget_month_usd',
-      'budget_exceeded',
-      budget_month_usd,
-      (calls) => usdOf([...calls, call]),
-      (calls) => mostUsdOf([...calls, call]),
-    );
+    limit('budget_month_usd', 'budget_exceeded', budget_month_usd, (calls) => usdOf([...calls, call]));
   }
   return { surely, perhaps };
 }
@@ -244,9 +234,7 @@ async function agreeInAll(model: Model, real: Real): Promise<void> {
 
 const both = (agent: Scope) => [agent, agent.tenant as Tenant];
 function over(agent: Scope, call: Call, isPaid: boolean): void {
-  const cost = costUsdOf(agent.tenant as Tenant, call.model);
-  call.costUsd = cost ?? 0;
-  call.mostUsd = cost ?? call.mostUsd;
+  call.costUsd = costUsdOf(agent.tenant as Tenant, call.model) ?? 0;
   for (const scope of both(agent)) {
     scope.running = scope.running.filter((one) => one !== call);
     if (isPaid) scope.paid.push(call);
@@ -281,7 +269,6 @@ function newCall(model: Model, asking: Asking): Call {
   const agent = model.agents[asking.at] as Scope;
   const { keys } = agent.tenant as Tenant;
   const serial = model.next();
-  const costUsd = costUsdOf(agent.tenant as Tenant, asking.model) ?? 0;
   return {
     serial,
     id: `${agent.of}-${agent.name}-${serial}`,
@@ -289,8 +276,7 @@ function newCall(model: Model, asking: Asking): Call {
     key: keys[asking.key % keys.length] as Key,
     model: asking.model,
     upstream: asking.upstream,
-    costUsd,
-    mostUsd: costUsd,
+    costUsd: costUsdOf(agent.tenant as Tenant, asking.model) ?? 0,
     atMs: Date.now(),
     missedBy: new Set(),
   };

@@ -99,7 +99,7 @@ describe('the caps of a session', () => {
     expect(caps.look(SESSION)).toMatchObject({ callCount: 1, costMicroUsd: 9_000 });
     caps.record(SESSION, 500);
     caps.settle(SESSION, 500, { calls: 1, costMicroUsd: null });
-    expect(caps.look(SESSION)).toMatchObject({ callCount: 2, costMicroUsd: 9_500 });
+    expect(caps.look(SESSION)).toMatchObject({ callCount: 2, costMicroUsd: 9_000 });
     caps.settle(SESSION, 50_000, { calls: 0, costMicroUsd: 0 });
     expect(caps.look(SESSION)).toMatchObject({ callCount: 1, costMicroUsd: 0 });
   });

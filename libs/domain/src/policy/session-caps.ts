@@ -113,14 +113,14 @@ export class SessionCaps {
 
   /**
    * Puts what a recorded call really used in the place of its estimate; zero calls and cost give it back. An unknown
-   * real cost leaves the estimate. Time is not given back. Nothing happens for a session that was forgotten meanwhile.
+   * real cost adds nothing. Time is not given back. Nothing happens for a session that was forgotten meanwhile.
    */
   settle(session: SessionKey, estimatedMicroUsd: number | null, real: SessionCharge): void {
     const use = this.#sessions.peek(tenantIdOf(session), session);
     if (use === undefined) return;
     use.callCount = Math.max(0, use.callCount + real.calls - 1);
-    if (real.costMicroUsd !== null)
-      use.costMicroUsd = Math.max(0, use.costMicroUsd + real.costMicroUsd - (estimatedMicroUsd ?? 0));
+    const change = (real.costMicroUsd ?? 0) - (estimatedMicroUsd ?? 0);
+    use.costMicroUsd = Math.max(0, use.costMicroUsd + change);
   }
 
   /** Brings back what a session had used. Nothing happens for one that is known: it has been brought back, or has called since. */

@@ -466,11 +466,6 @@ class Run {
       const isHere = call.process === this.#process;
       const isCostOver = call.state === 'ended' && !name.endsWith('minute');
       const amount = isCostOver ? (call.cost ?? 0) : amountOf(name, call.tokens, call.cost, call.isUsed);
-      // Its model has lost its price meanwhile: whoever counted what was estimated goes on to.
-      if (isCostOver && call.cost === null && call.estimate > 1) {
-        range.max += call.estimate;
-        continue;
-      }
       if (!this.isExact) {
         const most = Math.max(amount, amountOf(name, call.tokensEstimated, call.estimate));
         // Its sum is spread; what was taken in an hour that had come, and spent in the one that came back, may count in both.

@@ -250,13 +250,13 @@ describe('what stays counted when a call ends without a whole answer', () => {
     expect(await countedAfter(good, BODY, () => null)).toEqual({ ...counted(27), microUsd: 0, spent: null });
   });
 
-  test('a call whose cost was known when it began, and is known no longer, has used what it was estimated at', async () => {
+  test('a call whose cost was known when it began, and is known no longer, has taken nothing either: pages and a restart say the same', async () => {
     const whole = answer({ text: 'done', finish: 'stop', usage: usage(20, 7) });
     const good = { isAnswered: true, status: 200, wasTakenUp: true, answer: whole } as const;
     const prices = [PRICE];
     expect(await countedAfter(good, BODY, () => prices.shift() ?? null)).toEqual({
       ...counted(27),
-      microUsd: ESTIMATED,
+      microUsd: 0,
       spent: null,
     });
   });
@@ -693,6 +693,22 @@ describe('an answer of the background that took less than what was counted', () 
       await fetch(NAMELESS);
       expect(caps.look(SESSION)).toMatchObject({ callCount: 2, costMicroUsd: 27 });
     });
+  });
+
+  test('is counted whole where its model had no price when it began, and has one when it is fetched', async () => {
+    const clock = new FakeClock();
+    const limiter = new MemoryRateLimiter({ clock });
+    const policy = { ...defaultPolicy('agent-1'), budget_day_usd: 1 };
+    let price: ModelPrice | null = PRICE;
+    const prices = { price: () => price };
+    const { run, end, fetch } = background({ agents: ofOne(() => policy), limiter, prices });
+    await run();
+    price = null;
+    end();
+    price = PRICE;
+    await fetch();
+    const look = limitWindows(SCOPE, policy, { requests: 0, tokens: 0, costMicroUsd: 0 }, clock.nowMs());
+    expect((await lookAt(limiter, look))[0]?.used).toBe(27);
   });
 
   test.each(['set since', 'told of it late'])(

@@ -137,7 +137,7 @@ const withRecordOf =
   };
 
 /** An answer that its vendor keeps and goes on with, or may: what it takes is told to whoever fetches it. */
-function noteUnsettled({ unsettled, clock }: PolicyParts, call: ProxyCall, used: Used): void {
+function noteUnsettled({ unsettled, prices, clock }: PolicyParts, call: ProxyCall, used: Used): void {
   const { answer, costMicroUsd, taken, takenTogether } = call;
   const dialect = call.dialect?.name ?? null;
   const isKept = dialect === 'openai-responses' || dialect === 'gemini-interactions';
@@ -149,7 +149,7 @@ function noteUnsettled({ unsettled, clock }: PolicyParts, call: ProxyCall, used:
       // By now it is counted, if it was not at first.
       ...(of.takenAtMs === null && { toldAtMs: clock.nowMs() }),
       tokens: tokensOf(used.usage),
-      costMicroUsd: costMicroUsd ?? of.costMicroUsd ?? 0,
+      costMicroUsd: limitedCostOf(prices, call, used, costMicroUsd),
     };
   const note = {
     dialect,
@@ -320,7 +320,17 @@ function giveBackTold(
   });
 }
 
-/** Limits count what text in the standard tier costs where nobody knows the call's own price: a burst must not overrun them. */
+/**
+ * Limits count what text in the standard tier costs where nobody knows the call's own price: a burst must not overrun them. Of what has no
+ * price at all they count nothing, as its record does: also where its model has lost it since the call began.
+ */
+const limitedCostOf = (
+  prices: PolicyParts['prices'],
+  call: ProxyCall,
+  used: Used,
+  ownCost: number | null,
+): number => ownCost ?? standardCostOf(prices, call, used) ?? 0;
+
 function giveBack(
   { prices, caps, limiter, clock, onLimiterFailed, onNotGivenBack }: PolicyParts,
   call: ProxyCall,
@@ -329,15 +339,10 @@ function giveBack(
   ownCost: number | null,
 ): void {
   const { requests } = used;
-  const cost = ownCost ?? standardCostOf(prices, call, used);
+  const costMicroUsd = limitedCostOf(prices, call, used, ownCost);
   if (taken.cappedKey !== null)
-    caps.settle(taken.cappedKey, taken.costMicroUsd, { calls: requests, costMicroUsd: cost });
-  const real = {
-    requests,
-    tokens: tokensOf(used.usage),
-    // Never known, it takes nothing; no longer known, what it was estimated at.
-    costMicroUsd: cost ?? taken.costMicroUsd ?? 0,
-  };
+    caps.settle(taken.cappedKey, taken.costMicroUsd, { calls: requests, costMicroUsd });
+  const real = { requests, tokens: tokensOf(used.usage), costMicroUsd };
   const { takenAtMs, toldAtMs } = taken;
   // A call that went on because the limiter's store was silent is told of whole; one that the limiter refused has used nothing.
   const isCounted = takenAtMs !== null || toldAtMs !== undefined;
