@@ -52,23 +52,23 @@ export function usedBy(call: ProxyCall): Used {
   const hasEnd = answer !== null && answer.finish !== null && (summary.choice_count ?? 1) === 1;
   if (call.isAnswered || hasEnd) {
     if (answer?.usage)
-      return byToken(summary.stream ? soFar(answer, answer.usage, tokensSeen) : answer.usage);
+      return summary.stream && answer.finish === null
+        ? soFar(answer.usage, tokensSeen)
+        : byToken(answer.usage);
     // An answer that says nothing at all, such as one of OpenAI's background mode, is no sign of what was used.
     if (hasEnd || tokensSeen > 0) return estimated(call, tokensSeen);
   }
-  // What the vendor said of usage so far, if anything, is not what it will charge.
-  if (isBrokenOff(call) || (call.wasShutDown && tokensSeen > 0)) return estimated(call, tokensSeen);
-  return estimated(call, Math.max(tokensSeen, outputTokensMax(call)));
+  const isSeen = isBrokenOff(call) || (call.wasShutDown && tokensSeen > 0);
+  const outputTokens = isSeen ? tokensSeen : Math.max(tokensSeen, outputTokensMax(call));
+  return answer?.usage?.input_tokens ? soFar(answer.usage, outputTokens) : estimated(call, outputTokens);
 }
 
 /**
- * A stream that ends in the middle of its answer may have told of its output at the beginning alone: then what went by counts, and what
- * was charged until then does not.
+ * Of a stream that ends in the middle of its answer. Its vendor has told at the beginning what the prompt takes; of the output, and what it
+ * charges, that is not the last word.
  */
-function soFar({ finish }: LlmAnswer, usage: Usage, tokensSeen: number): Usage {
-  if (finish !== null) return usage;
-  const { charged_usd: _, ...tokens } = usage;
-  return { ...tokens, output_tokens: Math.max(usage.output_tokens, tokensSeen) };
+function soFar({ charged_usd: _, ...tokens }: Usage, outputTokens: number): Used {
+  return byToken({ ...tokens, output_tokens: Math.max(tokens.output_tokens, outputTokens) });
 }
 
 /** As far as it could be read. */

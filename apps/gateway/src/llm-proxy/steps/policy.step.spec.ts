@@ -155,6 +155,21 @@ describe('what stays counted when a call ends without a whole answer', () => {
     expect(await countedAfter({ ...broken, answer: whole })).toEqual(counted(27));
   });
 
+  test('of a stream that ends early the prompt has cost what its vendor said of it, cached as it was', async () => {
+    const told = { ...usage(20_000, 1), cached_input_tokens: 19_000, charged_usd: 5 };
+    const half = answer({ text: 'x'.repeat(4 * 30), usage: told });
+    const priceOf: PriceOf = () => ({ ...PRICE, cached_input_usd: PRICE.input_usd / 10 });
+    const took = (output: number) => {
+      const microUsd = 1_000 + 1_900 + output;
+      return { ...counted(20_000 + output), microUsd, spent: microUsd };
+    };
+    const cut = { ...LEFT, wasTakenUp: true, answer: half };
+    expect(await countedAfter(cut, BODY, priceOf)).toEqual(took(OUTPUT_TOKENS_ESTIMATE));
+    expect(await countedAfter({ ...cut, wasShutDown: true }, BODY, priceOf)).toEqual(took(30));
+    const broken = { decision: 'upstream_failed', status: 200, wasTakenUp: true, answer: half } as const;
+    expect(await countedAfter(broken, BODY, priceOf)).toEqual(took(30));
+  });
+
   test('an answer of OpenAI that fails has cost what its end says, streamed or whole', async () => {
     const response = {
       id: 'resp_1',
