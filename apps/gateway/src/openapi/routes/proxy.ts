@@ -267,7 +267,7 @@ export const PROXY_ROUTES: readonly Route[] = [
     tag: 'Calls',
     summary: 'Sum up what was spent',
     description:
-      'By agent, model, day or hour; calls of unknown cost are counted apart. Default: the last 30 days.',
+      'By agent, model, day or hour; calls of unknown cost are counted apart. Default: the last 30 days. UTC hours are summed up whole, those of `from_ms` and `to_ms` among them. What a call costs is kept to a millionth of a dollar, to the nearest: one that costs less than half of that counts as free.',
     caller: 'observe',
     query: spendQuery,
     readsStore: true,
