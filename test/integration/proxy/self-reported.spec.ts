@@ -3,7 +3,7 @@ import OpenAI from 'openai';
 import { beforeAll, expect, test } from 'vitest';
 import { buildDecisionLog } from '#testing';
 import { AGENT_KEY } from '../start-gateway.js';
-import { gateway, startOneGateway, upstream, upstreamsAt } from '../start-one-gateway.js';
+import { gateway, startAgain, startOneGateway, upstream, upstreamsAt } from '../start-one-gateway.js';
 import { always, openaiChat } from './vendors.js';
 
 startOneGateway(upstreamsAt);
@@ -54,6 +54,24 @@ test.each([
   const calls = await gateway.operator('GET', `/v1/calls?session_id=${session}`);
   expect(calls.body.items).toHaveLength(8);
 });
+
+test.each(['stop', 'kill'] as const)(
+  'its first call after a restart makes no step either (%s)',
+  async (end) => {
+    const session = `restarted-${end}`;
+    const agentId = `restarted-${end}`;
+    await gateway.ingest(
+      buildDecisionLog({ meta: { session_id: session }, identity: { agent_id: agentId } }),
+    );
+    await gateway[end]();
+    await startAgain();
+    await askAbout(openai(agentId, session), 0);
+    const after = `after-${end}`;
+    await askAbout(openai('witness', after), 0);
+    await expect.poll(() => stepsOf(after)).toHaveLength(1);
+    expect(await stepsOf(session)).toHaveLength(1);
+  },
+);
 
 test('an id that is not ASCII names the same session and agent in a header as in a DecisionLog', async () => {
   const [session, agentId] = ['票 4711', 'Zoë'];

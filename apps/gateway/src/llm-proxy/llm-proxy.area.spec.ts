@@ -181,7 +181,7 @@ it('the alerts hear at a start what was spent of each budget, though its agent m
   const policy = { ...defaultPolicy('capped'), budget_day_usd: 2 };
   const { area, told } = await startArea([policy], ['capped', 'free']);
   expect(told).toEqual([]);
-  area.start({ provideSnapshot: () => {} } as never, {} as never, {} as never);
+  area.start({ provideSnapshot: () => {} } as never, {} as never, { entries: () => [] } as never);
   area.views.stop();
   area.feed.stop();
   const budgets = [{ period: 'day', spent_usd: 2, budget_usd: 2 }];

@@ -92,7 +92,10 @@ export interface LlmProxyDependencies {
 }
 
 /** What calls tell the sessions' rows. */
-type ProxySessions = Pick<SessionRegistry, 'introduceWaiting' | 'noteCall' | 'noteStepless' | 'peek'>;
+type ProxySessions = Pick<
+  SessionRegistry,
+  'entries' | 'introduceWaiting' | 'noteCall' | 'noteStepless' | 'peek'
+>;
 type RecoveredSessions = UntoldCallsParts['sessions'];
 
 export class LlmProxyArea {
@@ -444,7 +447,7 @@ export class LlmProxyArea {
     hub.provideSnapshot(TOPICS.incidents, (tenantId) => this.incidents.snapshot(tenantId));
     this.views.start();
     this.#split.start();
-    this.feed.start();
+    this.feed.start(sessions.entries());
     this.budgets.noteAll();
   }
 

@@ -4,13 +4,15 @@ import {
   decisionLogSchema,
   type LlmAnswer,
   PROXY_SOURCE,
+  type SessionKey,
+  type SessionView,
   type StoredStep,
   sessionKey,
   type Usage,
 } from '#contracts';
 import { dialectFor } from '#domain/llm-dialects';
 import { HOUR_MS } from '#kernel';
-import { buildDecisionLog, buildLlmAnswer, FakeClock } from '#testing';
+import { buildDecisionLog, buildLlmAnswer, buildSessionView, FakeClock } from '#testing';
 import type { SteplessUse } from '../../decision-log/session-registry.js';
 import { buildProxyCall } from '../proxy-call.fixture.js';
 import { StepFeed } from './step-feed.js';
@@ -344,6 +346,35 @@ describe('steps made of calls', () => {
     }
     call({});
     expect(sessionsMade()).toEqual([]);
+  });
+
+  test('are not made, after a start, of an agent that told its own within the hour before it', () => {
+    const key = (session: string) => sessionKey('default', session);
+    const row = (session_id: string, given: Partial<SessionView> = {}): [SessionKey, SessionView] => [
+      key(session_id),
+      buildSessionView({
+        session_id,
+        agent_id: session_id,
+        source_app: 'agent',
+        last_seen_ms: clock.nowMs(),
+        ...given,
+      }),
+    ];
+    feed.start([
+      row('told'),
+      row('told long ago', { last_seen_ms: clock.nowMs() - HOUR_MS }),
+      row('made of calls', { source_app: PROXY_SOURCE }),
+      row('held', { step_count: 0 }),
+    ]);
+    feed.stop();
+    for (const session of ['told', 'told long ago', 'made of calls', 'held'])
+      call({ agent: session, session });
+    call({ agent: 'told', session: 'inferred' });
+    call({ agent: 'name-of-the-key', session: 'told' });
+    expect(sessionsMade()).toEqual(['told long ago', 'made of calls', 'held']);
+    clock.advance(HOUR_MS + 1);
+    call({ agent: 'told', session: 'told' });
+    expect(sessionsMade()).toEqual(['told']);
   });
 
   test('are not made while an agent goes on reporting, though the wall clock is set back', () => {

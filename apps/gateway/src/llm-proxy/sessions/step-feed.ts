@@ -17,12 +17,14 @@ import {
   type SessionKey,
   type SessionView,
   type StoredStep,
+  tenantIdOf,
   tokensOf,
 } from '#contracts';
 import { type Clock, FairLru, HOUR_MS } from '#kernel';
 import type { SteplessUse } from '../../decision-log/session-registry.js';
 import type { ProxyCall } from '../proxy-call.js';
 import { FairRate } from './fair-rate.js';
+import { isReported } from './is-reported.js';
 import { intentOf, outputOf, type SoFar, stepOf, waitsForResults } from './step-of-call.js';
 
 /** Of this and all else that is remembered here over all tenants, the one that has most gives way. */
@@ -99,7 +101,12 @@ export class StepFeed {
     this.#selfReportingSessions = new FairLru(selfReporting);
   }
 
-  start(): void {
+  /** @param sessions as they were before this start: who told steps within the last hour goes on to */
+  start(sessions: Iterable<[SessionKey, SessionView]>): void {
+    const sinceMs = this.#parts.clock.nowMs() - SELF_REPORTING_MS;
+    for (const [key, view] of sessions)
+      if (isReported(view) && view.last_seen_ms > sinceMs)
+        this.#noteReporter(key, tenantIdOf(key), view.agent_id);
     this.#timers = [
       setInterval(() => this.flush(), FLUSH_INTERVAL_MS),
       setInterval(() => this.#giveUpOld(), RESULT_WAIT_MS / 10),
@@ -116,12 +123,11 @@ export class StepFeed {
   /** A step came in, from whomever. Cheap: asked of every DecisionLog. @param key of its session */
   noteReported(key: SessionKey, { tenant_id, agent_id, session_id, log }: StoredStep): void {
     if (log.meta.source_app === PROXY_SOURCE) return;
-    const steadyMs = this.#parts.clock.steadyMs();
     const noted = this.#selfReportingSessions.peek(tenant_id, key);
-    if (noted?.agentId === agent_id && steadyMs - noted.notedMs < REPORT_NOTED_EVERY_MS) return;
+    const isFresh = (report: Report) => this.#parts.clock.steadyMs() - report.notedMs < REPORT_NOTED_EVERY_MS;
+    if (noted?.agentId === agent_id && isFresh(noted)) return;
     if (noted === undefined) this.#withdraw(key, tenant_id, session_id);
-    this.#selfReportingSessions.set(tenant_id, key, { agentId: agent_id, notedMs: steadyMs });
-    this.#selfReportingAgents.set(tenant_id, agentScope(tenant_id, agent_id), true);
+    this.#noteReporter(key, tenant_id, agent_id);
   }
 
   /** A request came in: the step before it learns how its tool calls went. */
@@ -206,6 +212,12 @@ export class StepFeed {
     if (ready.size > 0) this.#ready = new Map();
     for (const [tenantId, logs] of ready) this.#parts.deliver(tenantId, logs);
     if (this.#stepless.length > 0) this.#parts.onStepless(this.#stepless.splice(0));
+  }
+
+  #noteReporter(key: SessionKey, tenantId: string, agentId: string): void {
+    const notedMs = this.#parts.clock.steadyMs();
+    this.#selfReportingSessions.set(tenantId, key, { agentId, notedMs });
+    this.#selfReportingAgents.set(tenantId, agentScope(tenantId, agentId), true);
   }
 
   #isReported(tenantId: string, key: SessionKey, scope: AgentScope): boolean {

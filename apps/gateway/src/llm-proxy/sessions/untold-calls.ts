@@ -7,7 +7,6 @@
 import {
   isCostUnknown,
   type LlmCall,
-  PROXY_SOURCE,
   type ProxyStore,
   type SessionView,
   sessionKey,
@@ -18,6 +17,7 @@ import {
 import { toMicroUsd } from '#domain/policy';
 import { type Clock, DAY_MS, HOUR_MS } from '#kernel';
 import type { SessionRegistry } from '../../decision-log/session-registry.js';
+import { isReported } from './is-reported.js';
 
 /** Before the end of a tenant's latest call: longer than a step waits for its tools, and then for its row. */
 const UNTOLD_WITHIN_MS = 180_000;
@@ -64,10 +64,6 @@ export async function tellUntoldCalls(parts: UntoldCallsParts): Promise<void> {
       await tell(parts, tenantId, calls.slice(at, at + SESSIONS_AT_ONCE));
   }
 }
-
-/** Its agent tells its steps and what they cost itself, so that its calls do not. */
-const isReported = ({ source_app, step_count }: SessionView): boolean =>
-  step_count > 0 && source_app !== PROXY_SOURCE;
 
 const reporterKey = (tenantId: string, agentId: string): string => JSON.stringify([tenantId, agentId]);
 
