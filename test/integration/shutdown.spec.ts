@@ -1,13 +1,16 @@
 /** SIGTERM and the end of a terminal: what is under way ends well, and what only waits keeps nobody waiting. */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { connect, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { resolve } from 'node:path';
 import { Manager } from 'socket.io-client';
 import { expect, test } from 'vitest';
 import WebSocket from 'ws';
 import { respondEvents, ScriptedUpstream } from '#testing';
 import { temporaryFolder } from '#testing/temporary-folder';
-import { AGENT_KEY, startGateway } from './start-gateway.js';
+import { endWithFile } from './end-with-file.js';
+import { AGENT_KEY, makeDataDir, startGateway } from './start-gateway.js';
+import { startOnOutput } from './start-on-output.js';
 
 const connectTo = async (url: string): Promise<Socket> => {
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
@@ -107,6 +110,23 @@ test('a terminal that is closed ends it as SIGTERM does', async () => {
   gateway.process.kill('SIGHUP');
   expect(await ended).toEqual([0, null]);
   expect(gateway.output()).toContain('"draining","signal":"SIGHUP"');
+});
+
+test('a start is ended by it, too: of the first process of a container only what it asks for ends it', async () => {
+  const main = resolve(import.meta.dirname, '../../dist/apps/gateway/src/main.js');
+  // A Redis that takes the connection and says nothing.
+  const redis = createServer((socket) => socket.on('error', () => {})).listen(0, '127.0.0.1');
+  endWithFile(() => void redis.close());
+  await once(redis, 'listening');
+  const asked = once(redis, 'connection');
+  const { process: gateway, ended } = startOnOutput(main, 'pipe', {
+    PORT: '0',
+    OBSERVATORY_DATA_DIR: makeDataDir(),
+    REDIS_URL: `redis://127.0.0.1:${(redis.address() as AddressInfo).port}`,
+  });
+  await asked;
+  gateway.kill('SIGTERM');
+  expect(await ended).toEqual([0, null]);
 });
 
 test('the signal by which Node opens its debugger, to whoever is on this machine, opens none', async () => {

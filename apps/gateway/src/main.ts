@@ -6,7 +6,7 @@ import { printBanner } from './banner.js';
 import { readStartSettings } from './config/config.module.js';
 import { misspeltSettings } from './config/misspelt-settings.js';
 import { tightMemory } from './config/tight-memory.js';
-import { startGateway } from './gateway.js';
+import { type Gateway, startGateway } from './gateway.js';
 import { createLogger } from './telemetry/logger.js';
 
 /** V8 takes what lives as long as a call for what lives for ever, which is then collected with the whole heap alone (decision 0019). */
@@ -24,18 +24,22 @@ async function main(): Promise<void> {
   for (const warning of misspeltSettings(process.env)) logger.warn({ event: 'setting_unknown' }, warning);
   const tight = tightMemory(getHeapStatistics().heap_size_limit, process.constrainedMemory());
   if (tight !== null) logger.warn({ event: 'memory_tight' }, tight);
-  const gateway = await startGateway(settings, logger);
+  let gateway: Gateway | null = null;
   let isDraining = false;
+  // Before the start: the first process of a container is sent nothing that it does not ask for.
   for (const signal of SIGNALS) {
     process.on(signal, async () => {
+      logger.info({ event: 'draining', signal }, 'draining');
+      // A start has nothing under way that the next one would not find.
+      if (gateway === null) process.exit(0);
       // A second signal from an impatient operator ends it at once.
       if (isDraining) process.exit(1);
       isDraining = true;
-      logger.info({ event: 'draining', signal }, 'draining');
       await gateway.drain();
       process.exit(0);
     });
   }
+  gateway = await startGateway(settings, logger);
   // Who reads it may send a signal at once.
   printBanner(gateway, settings);
 }
