@@ -428,14 +428,18 @@ describe('the control poll', () => {
     expect(await isSettled(h.desk.poll(key, AGENT))).toBe(false);
   }, 30_000);
 
-  it('answers every hanging poll on drain, and lets none hang afterwards', async () => {
+  it('answers every hanging poll on drain, and refuses those that would hang afterwards: answered at once, agents ask without end', async () => {
     const h = await DeskHarness.start();
     const key = await h.session();
     const polled = h.desk.poll(key, AGENT);
     await turn();
     await h.desk.drain();
     expect(await polled).toMatchObject({ state: 'active' });
-    expect(await h.desk.poll(key, AGENT)).toMatchObject({ state: 'active' });
+    const refused = { code: 'draining', extra: { retryAfterSeconds: 5 } };
+    await expect(h.desk.poll(key, AGENT)).rejects.toMatchObject(refused);
+    expect(await h.desk.poll(key, { ...AGENT, waitMs: 0 })).toMatchObject({ state: 'active' });
+    await h.desk.execute(operator(), 's-1', 'pause', PAUSE);
+    expect(await h.desk.poll(key, AGENT)).toMatchObject({ state: 'paused' });
   });
 
   it('never hears of another tenant', async () => {

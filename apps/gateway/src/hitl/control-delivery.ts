@@ -3,14 +3,21 @@
  * something changed, and wakes. Polls are bounded over all sessions, no tenant has more than half of the places; sockets
  * are bounded by who accepts them.
  */
-import { type ControlPollAnswer, LIMITS, ObservatoryError, type SessionKey, tenantIdOf } from '#contracts';
+import {
+  type ControlPollAnswer,
+  type ErrorCode,
+  LIMITS,
+  ObservatoryError,
+  type SessionKey,
+  tenantIdOf,
+} from '#contracts';
 import { type Interrupt, LinkedList, type Timer } from '#kernel';
 import { FairShare } from '../fair-share.js';
 import type { HitlEvents } from './hitl-events.js';
 
 export type ControlListener = (control: ControlPollAnswer) => void;
 
-/** Told to clients that find all places taken. */
+/** Told to clients that find all places taken, or a gateway that is about to end. */
 const RETRY_AFTER_SECONDS = 5;
 
 export class ControlDelivery {
@@ -34,8 +41,9 @@ export class ControlDelivery {
   }
 
   /**
-   * Resolves at the next change of the session, after `waitMs`, when the client hangs up, or at once while draining.
-   * Throws `too_many_polls` when every place is taken, or every place that its tenant may have.
+   * Resolves at the next change of the session, after `waitMs`, when the client hangs up, or when a drain begins.
+   * Throws `too_many_polls` when every place is taken, or every place that its tenant may have; `draining` from then on, since whoever is
+   * answered at once asks again at once.
    *
    * @param who a proxied call is woken by `wakeCalls`, too
    */
@@ -45,10 +53,10 @@ export class ControlDelivery {
     interrupt: Interrupt | undefined,
     who: 'poll' | 'call' = 'poll',
   ): Promise<void> {
-    if (this.#draining || interrupt?.isRaised) return Promise.resolve();
+    if (interrupt?.isRaised) return Promise.resolve();
+    if (this.#draining) throw refusedForNow('draining');
     const tenantId = tenantIdOf(key);
-    if (!this.#places.take(tenantId, 1))
-      throw new ObservatoryError('too_many_polls', undefined, { retryAfterSeconds: RETRY_AFTER_SECONDS });
+    if (!this.#places.take(tenantId, 1)) throw refusedForNow('too_many_polls');
     return new Promise((resolve) => {
       const wake = () => {
         cancel();
@@ -99,6 +107,9 @@ export class ControlDelivery {
     for (const wakes of [...this.#polls.values(), ...this.#calls.values()]) for (const wake of wakes) wake();
   }
 }
+
+const refusedForNow = (code: ErrorCode): ObservatoryError =>
+  new ObservatoryError(code, undefined, { retryAfterSeconds: RETRY_AFTER_SECONDS });
 
 /** Returns what takes it out again; calling it twice does no harm. */
 function add<T>(lists: Map<SessionKey, LinkedList<T>>, key: SessionKey, value: T): () => void {

@@ -296,7 +296,7 @@ export class HitlDesk implements ControlDesk {
 
   // ---- agents that listen
 
-  /** Throws `too_many_polls`; rejects as the store does. */
+  /** Throws `too_many_polls`, and `draining` where it would hang; rejects as the store does. */
   async poll(
     key: SessionKey,
     { after, waitMs, isAgent, interrupt }: ControlPoll,
