@@ -1,9 +1,13 @@
-/** However operators at several gateways cross, and whenever Redis is away from one of them: all end with the same. */
+/**
+ * However operators at several gateways cross, whenever Redis is away from one of them, and whenever one is killed: all end with the same,
+ * but for what a gateway that was killed had not told anybody.
+ */
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { ControlAct, ControlWord } from '#contracts';
 import { countingIds, FakeTime } from '#testing';
 import { FakeControlLog, OPERATOR } from './control-log.fixture.js';
+import { readSaid } from './said.js';
 import { SharedControl } from './shared-control.js';
 
 const GATEWAYS = ['a', 'b', 'c'];
@@ -32,48 +36,91 @@ class Reach extends FakeControlLog {
   }
 }
 
-function newGateway(gatewayId: string, shared: FakeControlLog) {
-  const state: Record<string, unknown> = { session: 'active' };
-  const reach = new Reach(shared);
-  const obey = (act: ControlAct) => {
-    if (act.kind === 'policy') Object.assign(state, act.patch);
-    if (act.kind !== 'command' || state.session === 'terminated') return;
-    if (act.command.command === 'terminate') state.session = 'terminated';
-    else state.session = act.command.command === 'pause' ? 'paused' : 'active';
-  };
-  const time = new FakeTime(0);
-  const control = new SharedControl({
-    isStored: () => true,
-    log: reach,
-    gatewayId,
-    store: { settings: async () => new Map(), saveSettings: async () => {} },
-    obey: async ({ left }) => {
-      const act = left();
-      if (act !== null) obey(act);
-    },
-    events: {
-      told() {},
-      obeyed() {},
-      notObeyed() {},
-      unreadable() {},
-      missed() {},
-      lost() {},
-      unreachable() {},
-    } as never,
-    ids: countingIds(),
-    clock: time,
-    timer: time,
-  });
-  return {
-    state,
-    reach,
-    control,
-    command: (word: ControlWord) => {
-      if (word.act.kind === 'command' && state.session === 'terminated') return;
-      obey(word.act);
-      control.tell(word);
-    },
-  };
+const SILENT = Object.fromEntries(
+  ['told', 'obeyed', 'notObeyed', 'unreadable', 'missed', 'lost', 'unreachable'].map((name) => [
+    name,
+    () => {},
+  ]),
+) as never;
+
+/** Until it dies: then nothing of it reaches anybody. */
+class Process {
+  isStored = true;
+  isDead = false;
+  readonly control: SharedControl;
+
+  constructor(
+    readonly gateway: Gateway,
+    readonly reach: Reach,
+  ) {
+    const time = new FakeTime(0);
+    const { id, ids, saved } = gateway;
+    this.control = new SharedControl({
+      isStored: () => this.isStored,
+      log: reach,
+      gatewayId: id,
+      store: {
+        settings: async () => saved,
+        saveSettings: async (settings: ReadonlyMap<string, unknown>) => {
+          if (this.isDead) throw new Error('dead');
+          for (const [name, value] of settings) saved.set(name, value);
+        },
+      } as never,
+      obey: async ({ left }) => {
+        const act = left();
+        if (act !== null) gateway.obey(act);
+      },
+      events: SILENT,
+      ids,
+      clock: time,
+      timer: time,
+    });
+  }
+}
+
+class Gateway {
+  readonly ids = countingIds();
+  readonly saved = new Map<string, unknown>();
+  readonly state: Record<string, unknown> = { session: 'active' };
+  /** In their order; those that stand in the log come first. */
+  readonly told: ControlWord[] = [];
+  /** What was decided by words that nobody will hear of any more. */
+  readonly untold = new Set<string>();
+  process: Process;
+
+  constructor(
+    readonly id: string,
+    readonly shared: FakeControlLog,
+  ) {
+    this.process = new Process(this, new Reach(shared));
+  }
+
+  obey(act: ControlAct): void {
+    if (act.kind === 'policy') Object.assign(this.state, act.patch);
+    if (act.kind !== 'command' || this.state.session === 'terminated') return;
+    if (act.command.command === 'terminate') this.state.session = 'terminated';
+    else this.state.session = act.command.command === 'pause' ? 'paused' : 'active';
+  }
+
+  command(word: ControlWord): void {
+    if (word.act.kind === 'command' && this.state.session === 'terminated') return;
+    this.obey(word.act);
+    this.told.push(word);
+    this.process.control.tell(word);
+  }
+
+  /** What it has done is stored; what waits for Redis is not. */
+  async kill(): Promise<void> {
+    const { process: last, shared } = this;
+    last.isDead = true;
+    last.reach.isAway = true;
+    await last.control.stop();
+    const heardCount = shared.entries.filter(({ text }) => readSaid(text)?.from === this.id).length;
+    for (const { act } of this.told.splice(heardCount))
+      for (const name of act.kind === 'policy' ? Object.keys(act.patch) : ['session']) this.untold.add(name);
+    this.process = new Process(this, new Reach(shared));
+    await this.process.control.start();
+  }
 }
 
 const limit = (field: Field, value: number): ControlWord => ({
@@ -103,30 +150,56 @@ const stepArb = fc.record({
   does: fc.oneof(
     wordArb.map((word) => ({ kind: 'command' as const, word })),
     fc
-      .constantFrom('look' as const, 'late' as const, 'away' as const, 'back' as const)
-      .map((kind) => ({ kind })),
+      .constantFrom('look', 'late', 'away', 'back', 'kill', 'refused', 'stored')
+      .map((kind) => ({ kind: kind as 'look' | 'late' | 'away' | 'back' | 'kill' | 'refused' | 'stored' })),
   ),
+});
+type Does = typeof stepArb extends fc.Arbitrary<{ does: infer Done }> ? Done : never;
+
+async function act(gateway: Gateway, does: Does): Promise<void> {
+  const { process } = gateway;
+  switch (does.kind) {
+    case 'command':
+      return gateway.command(does.word);
+    case 'look':
+      return process.control.look();
+    case 'kill':
+      return gateway.kill();
+    case 'late':
+      process.reach.isLate = true;
+      return;
+    case 'away':
+    case 'back':
+      process.reach.isAway = does.kind === 'away';
+      return;
+    default:
+      process.isStored = does.kind === 'stored';
+  }
+}
+
+beforeAll(() => {
+  vi.useFakeTimers({ toFake: ['setInterval'] });
+});
+afterAll(() => {
+  vi.useRealTimers();
 });
 
 test('gateways agree once all have heard everything', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(stepArb, { maxLength: 40 }), async (steps) => {
       const shared = new FakeControlLog();
-      const gateways = GATEWAYS.map((id) => newGateway(id, shared));
-      for (const { at, does } of steps) {
-        const gateway = gateways[at] as (typeof gateways)[number];
-        if (does.kind === 'command') gateway.command(does.word);
-        else if (does.kind === 'look') await gateway.control.look();
-        else if (does.kind === 'late') gateway.reach.isLate = true;
-        else gateway.reach.isAway = does.kind === 'away';
-      }
-      for (const { reach } of gateways) reach.isAway = false;
+      const gateways = GATEWAYS.map((id) => new Gateway(id, shared));
+      for (const { at, does } of steps) await act(gateways[at] as Gateway, does);
+      for (const { process } of gateways) process.reach.isAway = false;
       for (let round = 0; round < 3; round += 1)
-        for (const { control } of gateways) {
-          await control.look();
-          await control.look();
+        for (const { process } of gateways) {
+          await process.control.look();
+          await process.control.look();
         }
-      const [first, ...others] = gateways.map(({ state }) => state);
+      const isUntold = (name: string) => gateways.some(({ untold }) => untold.has(name));
+      const [first, ...others] = gateways.map(({ state }) =>
+        Object.fromEntries(Object.entries(state).filter(([name]) => !isUntold(name))),
+      );
       for (const other of others) expect(other).toEqual(first);
     }),
     { numRuns: 500 },
