@@ -65,3 +65,29 @@ test('a page that was open while another version took the gateway’s place show
   await page.locator('.uplot').first().waitFor();
   await page.context().close();
 });
+
+const heightOf = async (page: Page): Promise<number> =>
+  (await page.getByTestId('alert-row').first().locator('xpath=ancestor::section[1]').boundingBox())?.height ?? 0;
+
+test('the alerts keep their height below a pointer, and grow once it merely rests there', async () => {
+  await loopIn(gateway, 'first-loop');
+  const page = await openAs(browser, gateway, 'cem');
+  await page.clock.install();
+  await page.reload();
+  const order = () => page.getByTestId('session-row').first().getAttribute('data-session-id');
+  const row = page.getByTestId('session-row').first();
+  await row.waitFor();
+  const heightBefore = await heightOf(page);
+  const firstBefore = await order();
+  await row.hover();
+  for (const name of ['second', 'third', 'fourth', 'fifth']) await loopIn(gateway, `${name}-loop`);
+  await page.getByTestId('alert-row').filter({ hasText: 'fifth-loop' }).waitFor();
+  expect(await heightOf(page)).toBe(heightBefore);
+  await page.clock.fastForward('00:29');
+  expect(await order()).toBe(firstBefore);
+  expect(await heightOf(page)).toBe(heightBefore);
+  await page.clock.fastForward('00:02');
+  await expect.poll(() => heightOf(page)).toBeGreaterThan(heightBefore);
+  await expect.poll(order).toBe('fifth-loop');
+  await page.context().close();
+});

@@ -59,6 +59,7 @@ export * from './unit-input';
 export * from './use-focus-first-error';
 export * from './use-is-phone';
 export * from './use-overscan';
+export * from './use-pointing';
 export * from './use-rested';
 export * from './use-throttled';
 export * from './use-waits-for';

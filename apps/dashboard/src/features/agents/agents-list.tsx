@@ -4,7 +4,7 @@ import { useRef } from 'react';
 import { useRowFocus } from '../../app/keyboard/use-row-focus';
 import { useScrollPlace } from '../../app/use-scroll-place';
 import type { AgentsData } from '../../realtime';
-import { cx, NewPill, RowSpacer, StickyTh, useIsPhone, useOverscan } from '../../ui';
+import { cx, NewPill, RowSpacer, StickyTh, useIsPhone, useOverscan, usePointing } from '../../ui';
 import { useShownOrder } from '../session-clusters/shown-order';
 import { SPAN_LABELS } from './agent-meters';
 import { AgentCard, AgentRow } from './agent-row';
@@ -27,6 +27,7 @@ export function AgentsList({ agents, target, isHeld, onHold, resetKey }: AgentsL
   const scroller = useRef<HTMLElement>(null);
   useRowFocus(scroller);
   const { order, waiting, release } = useShownOrder(target, agents, isHeld, resetKey);
+  const pointing = usePointing(onHold);
   const overscan = useOverscan(8);
   const virtualizer = useVirtualizer({
     count: order.length,
@@ -39,11 +40,7 @@ export function AgentsList({ agents, target, isHeld, onHold, resetKey }: AgentsL
   const drawn = virtualizer.getVirtualItems();
   return (
     // The pill lies within: on its way there the pointer must not let the list go.
-    <div
-      className="relative min-h-0 flex-1"
-      onPointerEnter={() => onHold(true)}
-      onPointerLeave={() => onHold(false)}
-    >
+    <div className="relative min-h-0 flex-1" {...pointing}>
       <NewPill count={waiting.newCount} onRelease={release} />
       <section
         ref={scroller}

@@ -17,6 +17,7 @@ import {
   useIsPhone,
   useNow,
   useOverscan,
+  usePointing,
 } from '../../ui';
 import { CallCard, type CallColumn, CallRow, modelPlace } from './call-row';
 import { type Calls, useHeldCalls } from './use-calls';
@@ -53,6 +54,7 @@ export function CallsTable(props: CallsTableProps) {
     isFrozen || hold.pointer || hold.scrolled || hold.focused,
     resetKey,
   );
+  const pointing = usePointing((pointer) => setHold((before) => ({ ...before, pointer })));
   const overscan = useOverscan(12);
   const virtualizer = useVirtualizer({
     count: shown.length,
@@ -66,11 +68,7 @@ export function CallsTable(props: CallsTableProps) {
   const rows = drawn.map(({ key, index }) => ({ key, index, call: shown[index] as LlmCall }));
   return (
     // The pill lies within: on its way there the pointer must not let the list go.
-    <div
-      className={cx('relative min-h-0', className)}
-      onPointerEnter={() => setHold((before) => ({ ...before, pointer: true }))}
-      onPointerLeave={() => setHold((before) => ({ ...before, pointer: false }))}
-    >
+    <div className={cx('relative min-h-0', className)} {...pointing}>
       <NewPill
         count={waitingCount}
         onRelease={() => {

@@ -9,7 +9,17 @@ import { TextLink } from '../../app/text-link';
 import { useChangeSearch } from '../../app/use-change-search';
 import { useScrollPlace } from '../../app/use-scroll-place';
 import { splitNewer } from '../../realtime';
-import { Button, Callout, EmptyState, FilterChip, formatCount, ListFoot, NewPill, Skeleton } from '../../ui';
+import {
+  Button,
+  Callout,
+  EmptyState,
+  FilterChip,
+  formatCount,
+  ListFoot,
+  NewPill,
+  Skeleton,
+  usePointing,
+} from '../../ui';
 import { Segmented } from '../../ui/segmented';
 import { IncidentRow } from './incident-row';
 import type { IncidentState, IncidentsSearch } from './incidents-search';
@@ -31,6 +41,7 @@ export function IncidentsPage() {
   useRowFocus(list);
   useScrollPlace(list, source.incidents.length > 0);
   const { shown, waitingCount, release, hold } = useHeldIncidents(source.incidents, JSON.stringify(search));
+  const pointing = usePointing(hold);
   const isKnown = !source.isLoading && (source.incidents.length > 0 || !source.failure);
   const openCount = search.state ? 0 : source.incidents.filter(isOpenIncident).length;
   const countText = `${formatCount(source.incidents.length)}${source.hasOlder ? '+' : ''}`;
@@ -55,11 +66,7 @@ export function IncidentsPage() {
               : ''}
         </p>
       </div>
-      <div
-        className="relative min-h-0 flex-1"
-        onPointerEnter={() => hold(true)}
-        onPointerLeave={() => hold(false)}
-      >
+      <div className="relative min-h-0 flex-1" {...pointing}>
         <NewPill count={waitingCount} onRelease={release} />
         <section
           ref={list}

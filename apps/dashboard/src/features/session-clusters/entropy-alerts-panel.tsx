@@ -9,7 +9,7 @@ import { useLoopCount } from '../../app/looping';
 import { type NotificationState, useNotifications } from '../../app/notifications';
 import { useWaiting } from '../../app/waiting';
 import { type SessionsData, useTopic } from '../../realtime';
-import { Badge, cx, IconButton, ListFoot, Panel, Skeleton } from '../../ui';
+import { Badge, cx, IconButton, ListFoot, Panel, Skeleton, usePointing } from '../../ui';
 import { AlertAnnouncer } from './alert-announcer';
 import { AlertRow } from './alert-row';
 import { useDesktopAlerts } from './desktop-alerts';
@@ -40,6 +40,7 @@ export function EntropyAlertsPanel({ sessions, keepsHeight, isPhone }: EntropyAl
   const groups = data ?? NO_ALERTS;
   const policies = usePolicies();
   const [isPointed, setIsPointed] = useState(false);
+  const pointing = usePointing(setIsPointed);
   const { rows, semanticBySession } = useShownAlerts(groups, sessions, policies, isPointed);
   const [showsAll, setShowsAll] = useState(false);
   const isCut = isPhone && !showsAll && rows.length > PHONE_ROWS_MAX;
@@ -60,12 +61,7 @@ export function EntropyAlertsPanel({ sessions, keepsHeight, isPhone }: EntropyAl
       bodyClassName=""
       className={cx('shrink-0', unattendedCount > 0 && 'border-danger-line')}
     >
-      <div
-        className="overflow-y-auto"
-        style={isPhone ? undefined : { height }}
-        onPointerEnter={() => setIsPointed(true)}
-        onPointerLeave={() => setIsPointed(false)}
-      >
+      <div className="overflow-y-auto" style={isPhone ? undefined : { height }} {...pointing}>
         {data === null ? (
           <div className="p-4" aria-busy="true">
             <Skeleton className="h-5 w-2/3" />

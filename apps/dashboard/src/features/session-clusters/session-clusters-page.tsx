@@ -3,7 +3,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { SearchX } from 'lucide-react';
 import { useRef, useState } from 'react';
 import { useTopic } from '../../realtime';
-import { Button, EmptyState, Skeleton, useIsPhone, useWaitsFor } from '../../ui';
+import { Button, EmptyState, Skeleton, useIsPhone, usePointing, useWaitsFor } from '../../ui';
 import { OnboardingEmptyState } from '../onboarding/empty-state';
 import { EntropyAlertsPanel } from './entropy-alerts-panel';
 import { FilterBar } from './filter-bar';
@@ -23,6 +23,7 @@ export function SessionClustersPage() {
   const topic = useTopic('gateway:sessions');
   const list = useSessionList(topic, search);
   const [isPointed, setIsPointed] = useState(false);
+  const pointing = usePointing(setIsPointed);
   const isSettled = useIsSettled();
 
   if (topic.data?.size === 0 && !isFiltered(search)) {
@@ -36,8 +37,7 @@ export function SessionClustersPage() {
     <div
       ref={pageRef}
       className="flex h-full flex-col gap-3 p-3 max-md:block max-md:overflow-y-auto max-md:p-0"
-      onPointerEnter={() => setIsPointed(true)}
-      onPointerLeave={() => setIsPointed(false)}
+      {...pointing}
     >
       <h1 className="sr-only">Sessions</h1>
       {topic.data === null || !isSettled ? (

@@ -8,7 +8,7 @@ import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useSta
 import type { LoopsNow } from '../../app/loops-now';
 import { useScrollPlace } from '../../app/use-scroll-place';
 import type { SessionsData } from '../../realtime';
-import { FloatingPill, Grid, GridRowGroup, plural, useOverscan } from '../../ui';
+import { FloatingPill, Grid, GridRowGroup, plural, useOverscan, usePointing } from '../../ui';
 import { ClusterHeading } from './cluster-heading';
 import { ListHeader } from './list-header';
 import type { ListRow } from './list-rows';
@@ -54,6 +54,7 @@ export function SessionList(props: SessionListProps) {
     [rows, isPhone],
   );
   const getItemKey = useCallback((index: number) => rowKey(rows[index]), [rows]);
+  const pointing = usePointing((pointer) => onHold({ pointer }));
   const overscan = useOverscan(6);
   const virtualizer = useVirtualizer({
     count: rows.length,
@@ -132,8 +133,7 @@ export function SessionList(props: SessionListProps) {
         aria-label="Sessions"
         aria-rowcount={rows.length + 1}
         className="h-full overflow-y-auto rounded-lg border border-line bg-surface [scrollbar-gutter:stable]"
-        onPointerEnter={() => onHold({ pointer: true })}
-        onPointerLeave={() => onHold({ pointer: false })}
+        {...pointing}
         onKeyDown={onKeyDown}
         onFocus={() => onHold({ focused: true })}
         onBlur={() => onHold({ focused: false })}

@@ -1,0 +1,35 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { POINTER_RESTS_AFTER_MS, Pointing } from './pointing';
+
+describe('Pointing', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  const pointing = () => {
+    const told: boolean[] = [];
+    return { told, pointer: new Pointing((isPointing) => told.push(isPointing)) };
+  };
+
+  it('lasts as long as the pointer moves, and ends with its leaving', () => {
+    const { told, pointer } = pointing();
+    for (let count = 0; count < 10; count += 1) {
+      pointer.moved();
+      vi.advanceTimersByTime(POINTER_RESTS_AFTER_MS - 1);
+    }
+    expect(told).toEqual([true]);
+    pointer.left();
+    vi.advanceTimersByTime(POINTER_RESTS_AFTER_MS);
+    expect(told).toEqual([true, false]);
+  });
+
+  it('ends where the pointer merely rests, and begins anew when it moves', () => {
+    const { told, pointer } = pointing();
+    pointer.moved();
+    vi.advanceTimersByTime(POINTER_RESTS_AFTER_MS);
+    expect(told).toEqual([true, false]);
+    pointer.left();
+    expect(told).toEqual([true, false]);
+    pointer.moved();
+    expect(told).toEqual([true, false, true]);
+  });
+});
