@@ -83,5 +83,7 @@ const sessionEventSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('control'), control: controlViewSchema, directives: z.array(directiveSchema) }),
   z.object({ kind: z.literal('audit'), entry: auditEntrySchema }),
   z.object({ kind: z.literal('session'), session: sessionViewSchema }),
+  /** Retention has deleted it. A later event is of a session that began anew under its name. */
+  z.object({ kind: z.literal('deleted') }),
 ]);
 export type SessionEvent = z.infer<typeof sessionEventSchema>;

@@ -1,12 +1,12 @@
 /** Every topic and what the page holds for it. */
-import type { SessionDetail, SessionTopic, Topic, TopicShapes } from '#contracts';
+import type { SessionTopic, Topic, TopicShapes } from '#contracts';
 import type { TopicMerge } from './topic-merge';
 import { type AgentsData, agentsMerge } from './topics/agents';
 import { allAgentsMerge } from './topics/all-agents';
 import { type EntropyAlertsData, entropyAlertsMerge } from './topics/entropy-alerts';
 import { callsMerge, messagesMerge, statsMerge, violationsMerge } from './topics/feeds';
 import { deliveriesMerge, incidentsMerge, semanticLoopsMerge } from './topics/latest-first';
-import { sessionDetailMerge } from './topics/session-detail';
+import { type SessionData, sessionDetailMerge } from './topics/session-detail';
 import { type SessionsData, sessionsMerge } from './topics/sessions';
 import { type TopologyData, topologyMerge } from './topics/topology';
 
@@ -24,7 +24,7 @@ export interface TopicData {
   'gateway:semantic_loops': readonly TopicShapes['gateway:semantic_loops']['event'][];
   'gateway:sessions': SessionsData;
   'gateway:stats': readonly TopicShapes['gateway:stats']['event'][];
-  [topic: SessionTopic]: SessionDetail;
+  [topic: SessionTopic]: SessionData;
 }
 
 const gatewayMerges: Record<string, TopicMerge<never, never, never>> = {

@@ -33,9 +33,11 @@ export class SessionFeed {
     this.#changed.add(key);
   }
 
-  /** Retention has deleted it. */
-  deleted(key: SessionKey, view: SessionView): void {
-    this.#live.publish(tenantIdOf(key), TOPICS.sessions, { ...view, is_deleted: true });
+  /** Retention has deleted it. @param view undefined: it had left memory, and the list knows it no more */
+  deleted(key: SessionKey, view: SessionView | undefined): void {
+    const { tenantId, sessionId } = splitSessionKey(key);
+    if (view !== undefined) this.#live.publish(tenantId, TOPICS.sessions, { ...view, is_deleted: true });
+    this.#live.publish(tenantId, sessionTopic(sessionId), { kind: 'deleted' });
   }
 
   /** What changed so far is no news. */

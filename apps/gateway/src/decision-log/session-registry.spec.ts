@@ -8,6 +8,7 @@ import {
   type SessionView,
   type StoredStep,
   sessionKey,
+  sessionTopic,
   TOPICS,
 } from '#contracts';
 import { applyStep, initialControl } from '#domain/decision-log';
@@ -656,12 +657,14 @@ describe('the control that an agent obeys', () => {
   });
 });
 
-test('forgets those whose rows were deleted, and tells so, but for what has changed and is not stored yet', async () => {
+test('forgets those whose rows were deleted, and tells so its list and their pages, but for what has changed and is not stored yet', async () => {
   const live = { publish: vi.fn(), isWatched: () => true };
   const toldGone = () =>
     live.publish.mock.calls.flatMap(([, topic, row]) =>
       topic === TOPICS.sessions && row.is_deleted === true ? [row.session_id] : [],
     );
+  const told = (kind: string) =>
+    live.publish.mock.calls.flatMap(([, topic, event]) => (event.kind === kind ? [topic] : []));
   const { registry, saves } = build({ sessionCountMax: 3, live });
   const sessions = registry();
   for (const name of ['stored', 'on its way', 'changed']) sessions.apply(keyOf(name), step(name), []);
@@ -676,9 +679,15 @@ test('forgets those whose rows were deleted, and tells so, but for what has chan
   sessions.forget(all);
   expect(shown()).toEqual(['changed', 'on its way']);
   expect(toldGone()).toEqual(['stored']);
+  expect(told('deleted')).toEqual([sessionTopic('stored')]);
   saving.resolve();
   await saved;
   sessions.forget(all);
   expect(shown()).toEqual(['changed']);
+  expect(toldGone()).toEqual(['stored', 'on its way']);
+  expect(told('deleted').slice(-1)).toEqual([sessionTopic('on its way')]);
+  // One that has left memory is on no list, but may be open on a page.
+  sessions.forget([keyOf('left')]);
+  expect(told('deleted').slice(-1)).toEqual([sessionTopic('left')]);
   expect(toldGone()).toEqual(['stored', 'on its way']);
 });

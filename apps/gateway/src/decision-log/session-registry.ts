@@ -265,8 +265,8 @@ export class SessionRegistry {
   /** The store deleted their rows. One that has changed meanwhile stays: it is saved again. */
   forget(keys: readonly SessionKey[]): void {
     for (const key of keys) {
+      if (this.#writer.isUnsaved(key)) continue;
       const view = this.peek(key);
-      if (view === undefined || this.#writer.isUnsaved(key)) continue;
       this.#views.delete(tenantIdOf(key), key);
       this.#feed.deleted(key, view);
     }

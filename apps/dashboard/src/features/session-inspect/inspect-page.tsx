@@ -7,7 +7,7 @@ import { useShortcut } from '../../app/keyboard/use-shortcut';
 import { TextLink } from '../../app/text-link';
 import { useBack } from '../../app/use-back';
 import { useTopic } from '../../realtime';
-import { EmptyState, Skeleton, SkipButton, Tabs, useIsPhone } from '../../ui';
+import { Callout, EmptyState, Skeleton, SkipButton, Tabs, useIsPhone } from '../../ui';
 import { ActionBar } from '../hitl-console/action-bar';
 import { AuditTrail } from '../hitl-console/audit-trail';
 import { HeldCalls } from '../hitl-console/held-calls';
@@ -29,12 +29,13 @@ export function InspectPage() {
   const { data, phase, refusal } = useTopic(sessionTopic(sessionId));
   useBack('/');
 
-  if (data) return <Inspect key={sessionId} detail={data} />;
+  const isUnknown = phase === 'refused' && refusal?.reason === 'session_not_found';
+  if (data) return <Inspect key={sessionId} detail={data} isDeleted={isUnknown || data.isDeleted === true} />;
   if (phase === 'refused') {
     return (
       <EmptyState
         icon={<SearchX size={28} aria-hidden="true" />}
-        title={refusal?.reason === 'session_not_found' ? 'No such session' : 'This session cannot be shown'}
+        title={isUnknown ? 'No such session' : 'This session cannot be shown'}
         isPage
         className="h-full"
         action={
@@ -63,7 +64,13 @@ export function InspectPage() {
   );
 }
 
-function Inspect({ detail }: { detail: SessionDetail }) {
+interface InspectProps {
+  detail: SessionDetail;
+  /** While it was open. */
+  isDeleted: boolean;
+}
+
+function Inspect({ detail, isDeleted }: InspectProps) {
   const { session } = detail;
   const isPhone = useIsPhone();
   const controls = useRef<HTMLDivElement>(null);
@@ -75,6 +82,14 @@ function Inspect({ detail }: { detail: SessionDetail }) {
   return (
     <div className="flex h-full flex-col max-md:block max-md:overflow-y-auto">
       <InspectHeader session={session} />
+      <div role="status" className="empty:hidden">
+        {isDeleted ? (
+          <Callout tone="warning" className="mx-3 mt-3">
+            The gateway no longer has this session: old ones are deleted. What you see of it is gone once you
+            leave this page.
+          </Callout>
+        ) : null}
+      </div>
       <div className="relative flex min-h-0 flex-1 gap-3 p-3 max-md:flex-col-reverse">
         <SkipButton to={controls}>Skip the steps</SkipButton>
         <StepTabs detail={detail} />

@@ -5,13 +5,20 @@ import type { TopicMerge } from '../topic-merge';
 /** Steps kept in memory while the page is open; older ones can be loaded again. */
 export const STEPS_COUNT_MAX = 2_000;
 
-export const sessionDetailMerge: TopicMerge<SessionDetail, SessionDetail, SessionEvent> = {
+export interface SessionData extends SessionDetail {
+  /** Retention has deleted it since: what was read of it before is still here, and nowhere else. */
+  isDeleted?: boolean;
+}
+
+export const sessionDetailMerge: TopicMerge<SessionData, SessionDetail, SessionEvent> = {
   start: (snapshot) => snapshot,
   apply: (data, events) => events.reduce(applySessionEvent, data),
 };
 
-function applySessionEvent(detail: SessionDetail, event: SessionEvent): SessionDetail {
+function applySessionEvent(detail: SessionData, event: SessionEvent): SessionData {
   switch (event.kind) {
+    case 'deleted':
+      return { ...detail, isDeleted: true };
     case 'step':
       return { ...detail, steps: putStep(detail.steps, event.step), window: event.window };
     case 'held':
@@ -41,7 +48,8 @@ function applySessionEvent(detail: SessionDetail, event: SessionEvent): SessionD
         ? detail
         : { ...detail, semantic_loops: [...detail.semantic_loops, event.event] };
     case 'session':
-      return { ...detail, session: event.session };
+      // Nobody tells of the row of one that is gone: it has begun anew.
+      return { ...detail, session: event.session, isDeleted: false };
     default:
       // A newer gateway may send kinds that this page does not know yet.
       return detail;
