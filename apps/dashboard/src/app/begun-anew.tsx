@@ -12,8 +12,8 @@ import { TextLink } from './text-link';
 export const NONE_SINCE_START = 'none since the gateway’s start';
 
 /** The same where there is no room for words. @param of what there is none of, "Steps" */
-export const NoneSinceStart = ({ of }: { of: string }) => (
-  <span role="img" aria-label={NONE_SINCE_START} title={`${of}: ${NONE_SINCE_START}`}>
+export const NoneYet = ({ of, text = NONE_SINCE_START }: { of: string; text?: string }) => (
+  <span role="img" aria-label={text} title={`${of}: ${text}`}>
     –
   </span>
 );

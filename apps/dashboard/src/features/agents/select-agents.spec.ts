@@ -1,7 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { buildAgent } from './agent.fixture';
 import { parseAgentsSearch } from './agents-search';
-import { budgetShare, isFailing, isRefused, killShare, selectAgents, spentBudget } from './select-agents';
+import {
+  budgetShare,
+  isFailing,
+  isFirstUnderWay,
+  isRefused,
+  killShare,
+  selectAgents,
+  spentBudget,
+} from './select-agents';
 
 const calm = buildAgent('calm', { last_call_ms: 5 });
 const held = buildAgent('held', { held_call_count: 2, held_since_ms: 1 });
@@ -106,5 +114,14 @@ describe('shares', () => {
 describe('parseAgentsSearch', () => {
   it('drops unknown values and reads numbers as text', () => {
     expect(parseAgentsSearch({ q: 7, state: 'flying', sort: 'spend' })).toEqual({ q: '7', sort: 'spend' });
+  });
+});
+
+describe('isFirstUnderWay', () => {
+  it('is of who has no call that ended, but one that runs or is held', () => {
+    expect(isFirstUnderWay(buildAgent('silent'))).toBe(false);
+    expect(isFirstUnderWay(buildAgent('new', { running_call_count: 2 }))).toBe(true);
+    expect(isFirstUnderWay(held)).toBe(true);
+    expect(isFirstUnderWay(buildAgent('busy', { running_call_count: 1, last_call_ms: 5 }))).toBe(false);
   });
 });

@@ -46,6 +46,11 @@ export const isRefused = (
   latest_refusal.at_ms === last_call_ms &&
   latest_refusal.at_ms >= Math.max(policy.updated_at_ms ?? 0, allChangedMs);
 
+/** None of its calls has ended yet, but one is on its way, or held. */
+export const isFirstUnderWay = (
+  agent: Pick<AgentView, 'last_call_ms' | 'running_call_count' | 'held_call_count'>,
+): boolean => agent.last_call_ms === null && agent.running_call_count + agent.held_call_count > 0;
+
 /** It may call, and its calls fail: from the share on that a rule speaks of unless it says another. */
 export const isFailing = ({ policy, error_rate }: Pick<AgentView, 'policy' | 'error_rate'>): boolean =>
   policy.active && error_rate !== null && error_rate >= RULE_SHARE_DEFAULT.error_rate;
