@@ -67,7 +67,8 @@ test('a page that was open while another version took the gateway’s place show
 });
 
 const heightOf = async (page: Page): Promise<number> =>
-  (await page.getByTestId('alert-row').first().locator('xpath=ancestor::section[1]').boundingBox())?.height ?? 0;
+  (await page.getByTestId('alert-row').first().locator('xpath=ancestor::section[1]').boundingBox())?.height ??
+  0;
 
 test('the alerts keep their height below a pointer, and grow once it merely rests there', async () => {
   await loopIn(gateway, 'first-loop');
@@ -82,12 +83,33 @@ test('the alerts keep their height below a pointer, and grow once it merely rest
   await row.hover();
   for (const name of ['second', 'third', 'fourth', 'fifth']) await loopIn(gateway, `${name}-loop`);
   await page.getByTestId('alert-row').filter({ hasText: 'fifth-loop' }).waitFor();
-  expect(await heightOf(page)).toBe(heightBefore);
-  await page.clock.fastForward('00:29');
   expect(await order()).toBe(firstBefore);
   expect(await heightOf(page)).toBe(heightBefore);
-  await page.clock.fastForward('00:02');
+  await page.clock.fastForward('00:31');
   await expect.poll(() => heightOf(page)).toBeGreaterThan(heightBefore);
   await expect.poll(order).toBe('fifth-loop');
+  await page.context().close();
+});
+
+test('what failed says when it did, once that is no longer now', async () => {
+  await loopIn(gateway, 'not-paused');
+  const page = await openAs(browser, gateway, 'dea');
+  await page.clock.install();
+  const refused = { status: 503, json: { title: 'Storage full', detail: 'There is no room on the disk.' } };
+  await page.route('**/v1/sessions/not-paused/pause', (route) => route.fulfill(refused));
+  const failure = page.getByRole('alert').filter({ hasText: 'Not paused' });
+
+  await page.reload();
+  await page.getByRole('button', { name: 'Pause and Inspect not-paused' }).click();
+  await failure.waitFor();
+  await page.clock.fastForward('03:00');
+  await failure.getByText('· 3 min ago').waitFor();
+
+  await page.goto(`${gateway.url}/sessions/not-paused`);
+  await page.getByTestId('hitl-hold').click();
+  await failure.waitFor();
+  expect(await failure.getByText('min ago').count()).toBe(0);
+  await page.clock.fastForward('03:00');
+  await failure.getByText('· 3 min ago').waitFor();
   await page.context().close();
 });

@@ -1,5 +1,5 @@
 /** In which of several tenants one is, and the way to another, on every page. */
-import { Select } from '../ui';
+import { Select, SinceNote } from '../ui';
 import { useGoToTenant } from './tenants';
 
 interface TenantChoiceProps {
@@ -24,6 +24,7 @@ export function TenantChoice({ tenantId, tenantIds }: TenantChoiceProps) {
       {error ? (
         <p role="alert" className="mt-1 text-danger text-xs">
           Not changed: {error.message}
+          <SinceNote />
         </p>
       ) : null}
     </div>

@@ -6,6 +6,7 @@ import { type FormEvent, type ReactNode, useEffect, useState } from 'react';
 import { Button, type ButtonVariant } from './button';
 import { Dialog } from './dialog';
 import { Field, Input } from './field';
+import { SinceNote } from './since-note';
 import { useFocusFirstError } from './use-focus-first-error';
 
 interface ConfirmDialogProps {
@@ -90,6 +91,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
         {failure ? (
           <p role="alert" className="text-danger">
             {failure}
+            <SinceNote />
           </p>
         ) : null}
         <div className="flex justify-end gap-2">

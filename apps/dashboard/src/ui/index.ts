@@ -46,6 +46,7 @@ export * from './relative-time';
 export * from './save-bar';
 export * from './select';
 export * from './severity-labels';
+export * from './since-note';
 export * from './skeleton';
 export * from './skip-button';
 export * from './state-dot';

@@ -6,7 +6,7 @@ import { useMutation } from '@tanstack/react-query';
 import { Play } from 'lucide-react';
 import { useState } from 'react';
 import { letAllAgentsRun, type Reactivated, reactivateAgent, useDenial } from '../../api';
-import { Button, ConfirmDialog, toast, withUnseen } from '../../ui';
+import { Button, ConfirmDialog, SinceNote, toast, withUnseen } from '../../ui';
 
 interface ReactivateButtonProps {
   agentId: string;
@@ -65,6 +65,7 @@ function LetRunButton({ label, testId, title, description, whom, letRun, asksFir
       {error && !isAsking ? (
         <p role="alert" className="min-w-0 text-danger text-xs">
           Not reactivated: {error.message}
+          <SinceNote />
         </p>
       ) : null}
       <Button

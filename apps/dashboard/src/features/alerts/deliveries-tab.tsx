@@ -16,6 +16,7 @@ import {
   plural,
   RelativeTime,
   Select,
+  SinceNote,
   Skeleton,
   type Tone,
   useNow,
@@ -290,6 +291,7 @@ function RetryButton({ delivery, isChannelGone }: { delivery: AlertDelivery; isC
       {error ? (
         <p role="alert" className="text-danger">
           {error.message}
+          <SinceNote />
         </p>
       ) : null}
     </>

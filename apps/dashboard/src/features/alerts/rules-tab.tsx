@@ -6,7 +6,7 @@ import { Fragment } from 'react';
 import type { AlertChannel, AlertRule } from '#contracts';
 import { api, isChannelFailing, useDenial } from '../../api';
 import { useDraft } from '../../app/use-draft';
-import { Badge, formatCount, plural, RelativeTime, Switch, withUnseen } from '../../ui';
+import { Badge, formatCount, plural, RelativeTime, SinceNote, Switch, withUnseen } from '../../ui';
 import { meanwhileText } from '../dialog-form/meanwhile';
 import { EditableList } from './editable-list';
 import { MuteMenu, MuteNote } from './mute-menu';
@@ -98,6 +98,7 @@ function Rule({ rule, channels, denial, onEdit }: RuleProps) {
         {error ? (
           <p role="alert" className="text-danger text-xs">
             Not changed: {error.message}
+            <SinceNote />
           </p>
         ) : null}
       </div>

@@ -18,7 +18,7 @@ export function ActionBar({ session }: { session: SessionView }) {
   const isTerminated = session.control.state === 'terminated';
   const still = failureStill(commander, session.control.state);
   const failure = still ? (
-    <Callout tone="danger" alert className="mb-2">
+    <Callout tone="danger" alert atMs={still.atMs} className="mb-2">
       {still.message}
     </Callout>
   ) : null;

@@ -51,7 +51,7 @@ export function HitlConsole({ detail }: { detail: SessionDetail }) {
         ) : null}
       </p>
       {failure ? (
-        <Callout tone="danger" alert>
+        <Callout tone="danger" alert atMs={failure.atMs}>
           {COMMAND_NAMES[failure.command] ?? 'Not done'}: {failure.message}
         </Callout>
       ) : null}

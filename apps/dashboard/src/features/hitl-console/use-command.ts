@@ -7,13 +7,13 @@ import {
   type HitlCommand,
   isStoppedState,
 } from '#contracts';
-import { ApiError, sendCommand, useDenial } from '../../api';
+import { ApiError, gatewayNowMs, sendCommand, useDenial } from '../../api';
 import { begun, ended, type UnderWay } from './under-way';
 
 export interface Commander {
   /** One of these is on its way, whatever else is. */
   isBusy: (command: Command) => boolean;
-  failure: { command: Command; message: string; wasAnswered: boolean } | null;
+  failure: { command: Command; message: string; wasAnswered: boolean; atMs: number } | null;
   /** Null when allowed; else why not. */
   denial: string | null;
   /** Null after a failure, which then is in `failure`. */
@@ -46,7 +46,12 @@ export function useCommand(sessionId: string): Commander {
         return await sendOrThrow(command);
       } catch (error) {
         const message = error instanceof Error ? error.message : String(error);
-        setFailure({ command: command.command, message, wasAnswered: wasAnswered(error) });
+        setFailure({
+          command: command.command,
+          message,
+          wasAnswered: wasAnswered(error),
+          atMs: gatewayNowMs(),
+        });
         return null;
       }
     },

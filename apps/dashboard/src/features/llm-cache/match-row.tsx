@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { Check, X } from 'lucide-react';
 import type { SemanticMatch } from '#contracts';
 import { useDenial } from '../../api';
-import { Badge, Button, RelativeTime, truncateMiddle, withUnseen } from '../../ui';
+import { Badge, Button, RelativeTime, SinceNote, truncateMiddle, withUnseen } from '../../ui';
 import { formatCosine } from '../calls/cache-texts';
 import { TextPair } from '../compared-texts/text-pair';
 import { useVerdict } from './use-cache';
@@ -130,6 +130,7 @@ function Verdict({ match }: { match: SemanticMatch }) {
       {error ? (
         <p role="alert" className="w-full text-danger text-xs">
           Not marked: {error.message}
+          <SinceNote />
         </p>
       ) : null}
     </div>

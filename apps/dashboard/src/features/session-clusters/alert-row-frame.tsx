@@ -4,7 +4,7 @@ import { Pause } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { type AlertGroup, isStoppedState, type SessionView } from '#contracts';
 import { GoButton } from '../../app/go-button';
-import { Button, CutMiddle, cx, RelativeTime } from '../../ui';
+import { Button, CutMiddle, cx, RelativeTime, SinceNote } from '../../ui';
 import { StoppedAgentButton } from '../agents/stopped-agent-button';
 import { MODE_TEXTS, stateText } from '../hitl-console/control-texts';
 import { usePauseAndInspect } from '../hitl-console/use-pause-and-inspect';
@@ -102,8 +102,9 @@ export function AlertRowFrame(props: AlertRowFrameProps) {
 function Note({ caution, failure }: { caution: string | null; failure: string | null }) {
   if (failure) {
     return (
-      <p role="alert" title={failure} className="truncate text-danger text-xs max-md:whitespace-normal">
-        Not paused: {failure}
+      <p role="alert" title={failure} className="flex gap-x-1 text-danger text-xs">
+        <span className="min-w-0 truncate max-md:whitespace-normal">Not paused: {failure}</span>
+        <SinceNote />
       </p>
     );
   }
