@@ -47,6 +47,17 @@ test('who signs out in one tab is signed out in all of them', async () => {
   await first.waitForURL(({ pathname }) => pathname === '/login');
 });
 
+test('who signs in again in one tab goes on in all of them, each where it was', async () => {
+  const first = await openAs(browser, gateway, 'ana', '/?q=of-default');
+  const second = await first.context().newPage();
+  await second.goto(`${gateway.url}/fleet`);
+  await second.getByRole('button', { name: 'Sign out' }).click();
+  await first.waitForURL(({ pathname }) => pathname === '/login');
+  await logIn(second, gateway, 'ana');
+  await row(first, 'of-default').waitFor();
+  expect(first.url()).toBe(`${gateway.url}/?q=of-default`);
+});
+
 test('an administrator of several tenants goes from one to the other, in every tab', async () => {
   const first = await openAs(browser, gateway, 'ana', '/?q=of-default');
   await row(first, 'of-default').waitFor();

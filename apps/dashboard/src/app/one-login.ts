@@ -36,3 +36,9 @@ export function followOtherTabs(): void {
     if (me && nameOf(me) !== nameOf(data)) window.location.replace('/');
   };
 }
+
+/** For a tab that asks for a login. @returns calls it off */
+export function whenSignedInElsewhere(run: () => void): () => void {
+  channel?.addEventListener('message', run);
+  return () => channel?.removeEventListener('message', run);
+}

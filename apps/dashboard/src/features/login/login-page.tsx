@@ -4,9 +4,9 @@
  */
 import { useRouter, useSearch } from '@tanstack/react-router';
 import { Eye, EyeOff } from 'lucide-react';
-import { type FormEvent, useLayoutEffect, useRef, useState } from 'react';
+import { type FormEvent, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { meQuery, queryClient } from '../../api';
-import { tellOtherTabs } from '../../app/one-login';
+import { tellOtherTabs, whenSignedInElsewhere } from '../../app/one-login';
 import { Button, Callout, Field, IconButton, Input, Logo, useFocusFirstError, useNow } from '../../ui';
 import { LoginBackdrop } from './login-backdrop';
 import { rememberedName, rememberName, type SignInFailure, signIn, tokenOfFragment } from './sign-in';
@@ -52,6 +52,7 @@ function LoginForm() {
   const [failure, setFailure] = useState<SignInFailure | null>(null);
   const form = useFocusFirstError(failure?.field ? { [failure.field]: failure.message } : {});
   const goOn = useGoOn();
+  useEffect(() => whenSignedInElsewhere(goOn));
   useLinkToken((linked) => {
     setToken(linked);
     setIsGiven(true);
