@@ -5,10 +5,11 @@ import { useDraft } from '../../app/use-draft';
 import { Button, Callout, Dialog } from '../../ui';
 import { isStoppedForGood, stoppedAgentOf } from '../session-clusters/rest';
 import { usePolicies } from '../session-clusters/use-policies';
+import { failureStill } from './failure';
 import { guidanceOf, InjectForm } from './inject-form';
 import { PrimaryCommand } from './primary-command';
 import { TerminateButton } from './terminate-button';
-import { failureStill, useCommand } from './use-command';
+import { useCommand } from './use-command';
 
 export function ActionBar({ session }: { session: SessionView }) {
   const commander = useCommand(session.session_id);
@@ -16,7 +17,7 @@ export function ActionBar({ session }: { session: SessionView }) {
   const [isInjecting, setIsInjecting] = useState(false);
   const draft = useDraft(guidanceOf(session.session_id));
   const isTerminated = session.control.state === 'terminated';
-  const still = failureStill(commander, session.control.state);
+  const still = failureStill(commander.failure, session.control);
   const failure = still ? (
     <Callout tone="danger" alert atMs={still.atMs} className="mb-2">
       {still.message}

@@ -9,12 +9,13 @@ import { isStoppedForGood, STOPPED_TEXTS, stoppedAgentOf } from '../session-clus
 import { usePolicies } from '../session-clusters/use-policies';
 import { isOver, isUnheardPause, MODE_TEXTS, standingText } from './control-texts';
 import { ExpiryNote } from './expiry-note';
+import { failureStill } from './failure';
 import { guidanceOf, InjectForm } from './inject-form';
 import { MakeCooperative } from './make-cooperative';
 import { PendingDirectives } from './pending-directives';
 import { PrimaryCommand } from './primary-command';
 import { TerminateButton } from './terminate-button';
-import { failureStill, useCommand } from './use-command';
+import { useCommand } from './use-command';
 
 const COMMAND_NAMES: Record<string, string> = {
   pause: 'Not paused',
@@ -26,7 +27,7 @@ export function HitlConsole({ detail }: { detail: SessionDetail }) {
   const { session, directives } = detail;
   const { control } = session;
   const commander = useCommand(session.session_id);
-  const failure = failureStill(commander, control.state);
+  const failure = failureStill(commander.failure, control);
   const isPhone = useIsPhone();
   const draft = useDraft(guidanceOf(session.session_id));
   const policies = usePolicies();

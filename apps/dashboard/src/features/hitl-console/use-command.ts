@@ -1,19 +1,14 @@
 /** Sends commands to one session and keeps the latest failure, to be shown beside the control that failed. */
 import { useCallback, useState } from 'react';
-import {
-  type Command,
-  type CommandAnswer,
-  type ControlState,
-  type HitlCommand,
-  isStoppedState,
-} from '#contracts';
+import type { Command, CommandAnswer, HitlCommand } from '#contracts';
 import { ApiError, gatewayNowMs, sendCommand, useDenial } from '../../api';
+import type { Failure } from './failure';
 import { begun, ended, type UnderWay } from './under-way';
 
 export interface Commander {
   /** One of these is on its way, whatever else is. */
   isBusy: (command: Command) => boolean;
-  failure: { command: Command; message: string; wasAnswered: boolean; atMs: number } | null;
+  failure: Failure | null;
   /** Null when allowed; else why not. */
   denial: string | null;
   /** Null after a failure, which then is in `failure`. */
@@ -25,7 +20,7 @@ export interface Commander {
 export function useCommand(sessionId: string): Commander {
   const denial = useDenial('command');
   const [underWay, setUnderWay] = useState<UnderWay>([]);
-  const [failure, setFailure] = useState<Commander['failure']>(null);
+  const [failure, setFailure] = useState<Failure | null>(null);
 
   const sendOrThrow = useCallback(
     async (command: HitlCommand) => {
@@ -45,13 +40,7 @@ export function useCommand(sessionId: string): Commander {
       try {
         return await sendOrThrow(command);
       } catch (error) {
-        const message = error instanceof Error ? error.message : String(error);
-        setFailure({
-          command: command.command,
-          message,
-          wasAnswered: wasAnswered(error),
-          atMs: gatewayNowMs(),
-        });
+        setFailure(failureOf(command.command, error));
         return null;
       }
     },
@@ -61,12 +50,10 @@ export function useCommand(sessionId: string): Commander {
   return { isBusy: (command) => underWay.includes(command), failure, denial, send, sendOrThrow };
 }
 
-/** A refusal; of a command without an answer nobody knows whether it was done. */
-export const wasAnswered = (error: unknown): boolean => error instanceof ApiError && error.status !== 0;
-
-/** Null where only the answer was lost: the command was done, as the session shows. */
-export const failureStill = ({ failure }: Commander, state: ControlState): Commander['failure'] =>
-  failure !== null && !failure.wasAnswered && isDone(failure.command, state) ? null : failure;
-
-const isDone = (command: Command, state: ControlState): boolean =>
-  command === 'pause' ? isStoppedState(state) : command === 'resume' && state === 'active';
+/** @param error what `sendCommand` rejected with, just now */
+export const failureOf = (command: Command, error: unknown): Failure => ({
+  command,
+  message: error instanceof Error ? error.message : String(error),
+  wasAnswered: error instanceof ApiError && error.status !== 0,
+  atMs: gatewayNowMs(),
+});

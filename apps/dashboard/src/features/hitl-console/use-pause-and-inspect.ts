@@ -4,12 +4,13 @@ import { useCallback, useState } from 'react';
 import { isStoppedState, type SessionView } from '#contracts';
 import { sendCommand, useDenial } from '../../api';
 import { toast } from '../../ui';
-import { wasAnswered } from './use-command';
+import type { Failure } from './failure';
+import { failureOf } from './use-command';
 
 interface PauseAndInspect {
   busy: boolean;
   /** Why the last click did not pause; null after a success or before any. */
-  failure: { message: string; wasAnswered: boolean } | null;
+  failure: Failure | null;
   /** Null when allowed; else why not. */
   denial: string | null;
   /**
@@ -40,9 +41,9 @@ export function usePauseAndInspect(): PauseAndInspect {
         else toast({ title: `${sessionId} is asked to pause` });
         return null;
       } catch (error) {
-        const message = error instanceof Error ? error.message : String(error);
-        setFailure({ message, wasAnswered: wasAnswered(error) });
-        return message;
+        const failed = failureOf('pause', error);
+        setFailure(failed);
+        return failed.message;
       } finally {
         setBusy(false);
       }

@@ -7,6 +7,7 @@ import { GoButton } from '../../app/go-button';
 import { Button, CutMiddle, cx, RelativeTime, SinceNote } from '../../ui';
 import { StoppedAgentButton } from '../agents/stopped-agent-button';
 import { MODE_TEXTS, stateText } from '../hitl-console/control-texts';
+import { type Failure, failureStill } from '../hitl-console/failure';
 import { usePauseAndInspect } from '../hitl-console/use-pause-and-inspect';
 import { isStoppedForGood, type Rest } from './rest';
 import { RestBadge } from './rest-badge';
@@ -39,8 +40,7 @@ export function AlertRowFrame(props: AlertRowFrameProps) {
   const { session_id: sessionId, agent_id: agentId, first_at_ms } = props.alert;
   const pausing = usePauseAndInspect();
   const isPaused = session !== undefined && isStoppedState(session.control.state);
-  // Where it is paused, only the answer was lost.
-  const failure = isPaused && !pausing.failure?.wasAnswered ? null : pausing.failure;
+  const failure = failureStill(pausing.failure, session?.control);
   return (
     <li
       data-testid={props['data-testid']}
@@ -73,7 +73,7 @@ export function AlertRowFrame(props: AlertRowFrameProps) {
         </div>
         <div className="min-w-0 flex-1 max-md:order-1 max-md:basis-full">
           {props.children}
-          <Note caution={rest === null ? cautionOf(session) : null} failure={failure?.message ?? null} />
+          <Note caution={rest === null ? cautionOf(session) : null} failure={failure} />
         </div>
         {/* In a narrow window in two lines: side by side they would leave no room for what is repeated, in three none below. */}
         <span className="flex shrink-0 items-center gap-3 max-md:contents md:max-xl:grid md:max-xl:grid-cols-[1fr_auto] md:max-xl:items-center md:max-xl:gap-x-0 md:max-xl:gap-y-0">
@@ -99,12 +99,12 @@ export function AlertRowFrame(props: AlertRowFrameProps) {
 }
 
 /** Second line of the row, so that a failure does not make it higher and move the rows below. */
-function Note({ caution, failure }: { caution: string | null; failure: string | null }) {
+function Note({ caution, failure }: { caution: string | null; failure: Failure | null }) {
   if (failure) {
     return (
-      <p role="alert" title={failure} className="flex gap-x-1 text-danger text-xs">
-        <span className="min-w-0 truncate max-md:whitespace-normal">Not paused: {failure}</span>
-        <SinceNote />
+      <p role="alert" title={failure.message} className="flex gap-x-1 text-danger text-xs">
+        <span className="min-w-0 truncate max-md:whitespace-normal">Not paused: {failure.message}</span>
+        <SinceNote atMs={failure.atMs} />
       </p>
     );
   }
