@@ -7,7 +7,6 @@ import {
   sessionTopic,
   splitSessionKey,
   TOPICS,
-  tenantIdOf,
 } from '#contracts';
 import { FeedPace } from '../realtime/feed-pace.js';
 
