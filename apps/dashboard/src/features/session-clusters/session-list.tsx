@@ -126,14 +126,14 @@ export function SessionList(props: SessionListProps) {
     );
   }
   return (
-    <div className="relative min-h-0 flex-1">
+    // The pill lies within: where it comes up below the pointer, and on its way there, the pointer must not let the list go.
+    <div className="relative min-h-0 flex-1" {...pointing}>
       <WaitingPill {...props} scroller={ownRef} />
       <Grid
         ref={ownRef}
         aria-label="Sessions"
         aria-rowcount={rows.length + 1}
         className="h-full overflow-y-auto rounded-lg border border-line bg-surface [scrollbar-gutter:stable]"
-        {...pointing}
         onKeyDown={onKeyDown}
         onFocus={() => onHold({ focused: true })}
         onBlur={() => onHold({ focused: false })}
