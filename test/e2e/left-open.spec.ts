@@ -1,6 +1,7 @@
 /** A dashboard that is left open for days, on a wall or behind other windows: what comes meanwhile reaches it, and it still works. */
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
+import { buildDecisionLog } from '#testing';
 import { gateway, startOneGateway } from '../integration/start-one-gateway.js';
 import { browser, launchOneBrowser } from './launch-one-browser.js';
 import { openAs } from './log-in.js';
@@ -118,5 +119,28 @@ test('what failed says when it did, once that is no longer now', async () => {
   expect(await failure.getByText('min ago').count()).toBe(0);
   await page.clock.fastForward('03:00');
   await failure.getByText('· 3 min ago').waitFor();
+  await page.context().close();
+});
+
+test('the steps of a session are still held while the pointer is on what waits above them', async () => {
+  await loopIn(gateway, 'steps');
+  const page = await openAs(browser, gateway, 'eli', '/sessions/steps');
+  const steps = page.getByRole('region', { name: 'Steps, newest first' });
+  await steps.getByText('failure').or(steps.getByText('success')).first().waitFor();
+  await steps.hover();
+  const post = (trace_id: string) =>
+    gateway.ingest(
+      buildDecisionLog({
+        meta: { trace_id, session_id: 'steps', timestamp: new Date().toISOString() },
+        identity: { agent_id: 'agent-1' },
+        cognition: { intent: trace_id },
+      } as never),
+    );
+  await post('first that waits');
+  const waiting = page.getByRole('button', { name: /\d new$/ });
+  await waiting.hover();
+  await post('second that waits');
+  await page.getByRole('button', { name: '2 new' }).waitFor();
+  expect(await steps.getByText('that waits').count()).toBe(0);
   await page.context().close();
 });

@@ -58,7 +58,12 @@ export function Timeline({ detail, openSeqs, onToggle }: TimelineProps) {
   if (entries.length === 0)
     return <NoSteps waitsFor={detail.session.ended ? '' : detail.session.last_tool} />;
   return (
-    <div className="relative h-full">
+    // The pill lies within: where it comes up below the pointer, and on its way there, the pointer must not let the steps go.
+    <div
+      className="relative h-full"
+      onPointerEnter={() => setIsHeld(true)}
+      onPointerLeave={() => setIsHeld(scrollRef.current !== null && isRead(scrollRef.current))}
+    >
       <NewPill count={waitingCount} onRelease={release} />
       {/* Focusable, because a scrolling region has to be reachable by keyboard. */}
       <section
@@ -68,8 +73,6 @@ export function Timeline({ detail, openSeqs, onToggle }: TimelineProps) {
         tabIndex={0}
         className="focus-inset h-full overflow-y-auto"
         onScroll={({ currentTarget }) => setIsHeld(isRead(currentTarget))}
-        onPointerEnter={() => setIsHeld(true)}
-        onPointerLeave={({ currentTarget }) => setIsHeld(isRead(currentTarget))}
         onFocus={({ currentTarget }) => isRead(currentTarget) && setIsHeld(true)}
         onBlur={({ currentTarget, relatedTarget }) =>
           currentTarget.contains(relatedTarget) || setIsHeld(isRead(currentTarget))
