@@ -1,13 +1,13 @@
 /** For a thing that holds still while somebody points at it. */
-import { useEffect, useRef, useState } from 'react';
+import { type PointerEvent, useEffect, useRef, useState } from 'react';
 import { Pointing } from './pointing';
 
 interface PointerHandlers {
-  onPointerEnter: () => void;
-  onPointerMove: () => void;
+  onPointerEnter: (event: PointerEvent) => void;
+  onPointerMove: (event: PointerEvent) => void;
   onPointerDown: () => void;
   onWheel: () => void;
-  onPointerLeave: () => void;
+  onPointerLeave: (event: PointerEvent) => void;
 }
 
 /**
@@ -18,13 +18,13 @@ export function usePointing(changed: (isPointing: boolean) => void): PointerHand
   const latest = useRef(changed);
   latest.current = changed;
   const [pointing] = useState(() => new Pointing((isPointing) => latest.current(isPointing)));
-  useEffect(() => pointing.left, [pointing]);
-  const { moved, left } = pointing;
+  useEffect(() => pointing.ended, [pointing]);
+  const { moved, touched, left } = pointing;
   return {
     onPointerEnter: moved,
     onPointerMove: moved,
-    onPointerDown: moved,
-    onWheel: moved,
+    onPointerDown: touched,
+    onWheel: touched,
     onPointerLeave: left,
   };
 }
