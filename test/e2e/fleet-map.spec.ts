@@ -265,8 +265,13 @@ test.each<[string, (page: Page) => Promise<void>]>([
     const page = await context.newPage();
     await logIn(page, gateway, 'ana');
     await page.addInitScript(HOLD_FRAMES);
-    await page.goto(`${gateway.url}/fleet`);
-    await expect.poll(() => page.getByTestId('fleet-node').count()).toBe(CROWD_COUNT);
+    // Where frames are held too late the map is in view already, and has no overview.
+    const openedUnfitted = async () => {
+      await page.goto(`${gateway.url}/fleet`);
+      await expect.poll(() => page.getByTestId('fleet-node').count()).toBe(CROWD_COUNT);
+      return overviewOf(page).isVisible();
+    };
+    await expect.poll(openedUnfitted, { timeout: WAIT_MS }).toBe(true);
     const view = () => page.locator('.react-flow__viewport').evaluate((it: any) => it.style.transform);
     const untouched = await view();
     await choose(page);
