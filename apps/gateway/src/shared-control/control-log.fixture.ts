@@ -1,5 +1,6 @@
 /** The log of a Redis that can be away, forget, and hold back what is read of it. */
 import type { ControlLog, ControlLogEntry, ControlLogPart, ControlWord } from '#contracts';
+import type { SharedControlEvents } from './shared-control-events.js';
 
 export class FakeControlLog implements ControlLog {
   entries: ControlLogEntry[] = [];
@@ -29,3 +30,11 @@ export const limitWord = (calls: number, agent_id = 'bot'): ControlWord => ({
   ...OPERATOR,
   act: { kind: 'policy', agent_id, patch: { session_calls_max: calls } },
 });
+
+/** Hears nothing of what becomes of words. */
+export const SILENT_EVENTS = Object.fromEntries(
+  ['told', 'obeyed', 'notObeyed', 'unreadable', 'missed', 'lost', 'unreachable'].map((name) => [
+    name,
+    () => {},
+  ]),
+) as unknown as SharedControlEvents;

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { ControlAct, ControlWord } from '#contracts';
 import { countingIds, FakeTime } from '#testing';
-import { FakeControlLog, OPERATOR } from './control-log.fixture.js';
+import { FakeControlLog, OPERATOR, SILENT_EVENTS } from './control-log.fixture.js';
 import { readSaid } from './said.js';
 import { SharedControl } from './shared-control.js';
 
@@ -36,13 +36,6 @@ class Reach extends FakeControlLog {
   }
 }
 
-const SILENT = Object.fromEntries(
-  ['told', 'obeyed', 'notObeyed', 'unreadable', 'missed', 'lost', 'unreachable'].map((name) => [
-    name,
-    () => {},
-  ]),
-) as never;
-
 /** Until it dies: then nothing of it reaches anybody. */
 class Process {
   isStored = true;
@@ -70,7 +63,7 @@ class Process {
         const act = left();
         if (act !== null) gateway.obey(act);
       },
-      events: SILENT,
+      events: SILENT_EVENTS,
       ids,
       clock: time,
       timer: time,

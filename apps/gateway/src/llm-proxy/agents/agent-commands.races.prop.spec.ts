@@ -18,7 +18,7 @@ import {
 } from '#contracts';
 import { buildIncident, checkRaces, countingIds, FakeTime, RACES_MS, RaceOfActors, turn } from '#testing';
 import { SettingsAudit } from '../../auth/settings-audit.js';
-import { FakeControlLog } from '../../shared-control/control-log.fixture.js';
+import { FakeControlLog, SILENT_EVENTS } from '../../shared-control/control-log.fixture.js';
 import { SharedControl } from '../../shared-control/shared-control.js';
 import { AgentCommands } from './agent-commands.js';
 import { AgentDirectory } from './agent-directory.js';
@@ -188,15 +188,7 @@ class Gateway {
           await this.commands.hear(by, act.agent_id, left as () => AgentAct | null);
       },
       isStored: () => this.commands.isStored,
-      events: {
-        told() {},
-        obeyed() {},
-        notObeyed() {},
-        unreadable() {},
-        missed() {},
-        lost() {},
-        unreachable() {},
-      } as never,
+      events: SILENT_EVENTS,
       ids: countingIds(),
       clock: time,
       timer: time,
