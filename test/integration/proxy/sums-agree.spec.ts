@@ -13,6 +13,7 @@ type Json = Record<string, any>;
 const AGENT = 'accountant';
 /** As all vendors here tell it. */
 const TOKENS = 120;
+const EMBEDDED_TOKENS = 9;
 const FETCHED = { input_tokens: 10, output_tokens: 50_000, total_tokens: 50_010 };
 
 startOneGateway(upstreamsAt);
@@ -24,7 +25,7 @@ beforeEach(() => {
       return respondJson(answer, 200, { ...response, status: 'completed', usage: FETCHED });
     if ((json as Json).background) return respondJson(answer, 200, { ...response, status: 'queued' });
     if (url.endsWith('/embeddings'))
-      return respondJson(answer, 200, { data: [], usage: { prompt_tokens: 9 } });
+      return respondJson(answer, 200, { data: [], usage: { prompt_tokens: EMBEDDED_TOKENS } });
     if ((json as Json).model === 'broken')
       return respondEvents(answer, ['data: {"error":{"message":"overloaded"}}\n\n']);
     const vendor = VENDORS.find((one) => url.includes(PATHS[one.name] ?? one.name));
@@ -40,10 +41,10 @@ const PATHS: Record<string, string> = {
   'Gemini interactions': '/interactions',
 };
 
-const openai = (path: string, body?: object) =>
+const openai = (path: string, body?: object, headers: Record<string, string> = {}) =>
   fetch(`${gateway.url}/agents/${AGENT}/proxy/openai/v1${path}`, {
     method: body ? 'POST' : 'GET',
-    headers: { authorization: `Bearer ${AGENT_KEY}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${AGENT_KEY}`, 'content-type': 'application/json', ...headers },
     ...(body && { body: JSON.stringify(body) }),
   }).then((response) => response.text());
 
@@ -74,18 +75,20 @@ test('what was spent is one sum in every place, before a restart and after it', 
     await vendor.ask(gateway.url, `Whole, of ${vendor.name}?`, { agent: AGENT });
     await vendor.askStreaming(gateway.url, `Streamed, of ${vendor.name}?`, { agent: AGENT });
   }
-  // In no session.
-  await openai('/embeddings', { model: 'text-embedding-3-small', input: 'x'.repeat(900) });
+  const embed = { model: 'text-embedding-3-small', input: 'x'.repeat(900) };
+  // In no session, and in one that has no step.
+  await openai('/embeddings', embed);
+  await openai('/embeddings', embed, { 'x-observatory-session': 'indexing' });
   await openai('/chat/completions', { model: 'broken', stream: true, messages: [] });
   await openai('/responses', { model: 'gpt-4o', input: 'Look into it.', background: true });
-  await expect.poll(async () => (await allPlaces()).names).toHaveLength(2 * VENDORS.length + 2);
+  await expect.poll(async () => (await allPlaces()).names).toHaveLength(2 * VENDORS.length + 3);
   await openai('/responses/resp_1');
 
   const agree = async () => {
     const { sums, sessions, tokens, names } = await allPlaces();
     expect(sums.size).toBe(1);
     expect(sessions.told).toBe(sessions.recorded);
-    expect(tokens).toBe(2 * VENDORS.length * TOKENS + FETCHED.total_tokens);
+    expect(tokens).toBe(2 * VENDORS.length * TOKENS + EMBEDDED_TOKENS + FETCHED.total_tokens);
     expect(names).not.toContain('');
   };
   await expect.poll(async () => (await allPlaces()).tokens).toBeGreaterThan(FETCHED.total_tokens);

@@ -4,6 +4,7 @@ import {
   type ControlView,
   type EntropyAlertEvent,
   ObservatoryError,
+  PROXY_SOURCE,
   type SessionKey,
   type SessionView,
   type StoredStep,
@@ -464,12 +465,17 @@ describe('a session whose call was refused', () => {
 });
 
 describe('what a call took that makes no step', () => {
-  const use = { key: keyOf('a'), costUsd: 0.25, sessionCostUsd: 1.25, tokens: 40 };
+  const use = {
+    key: keyOf('a'),
+    agentId: 'reader',
+    callId: 'c-1',
+    costUsd: 0.25,
+    sessionCostUsd: 1.25,
+    tokens: 40,
+  };
 
   test('is in the row at once, and what is taken back no longer', () => {
     const sessions = build().registry();
-    sessions.noteStepless(use);
-    expect(sessions.peek(keyOf('a'))).toBeUndefined();
     sessions.apply(keyOf('a'), step('a'), []);
     const { tokens } = sessions.peek(keyOf('a')) as SessionView;
     sessions.noteStepless(use);
@@ -478,6 +484,42 @@ describe('what a call took that makes no step', () => {
     expect(sessions.peek(keyOf('a'))?.cost_usd).toBe(0.75);
     sessions.noteStepless({ ...use, costUsd: null });
     expect(sessions.peek(keyOf('a'))).toMatchObject({ cost_usd: 0.75, cost_unknown: true });
+  });
+
+  test('begins its row, which knows what the session cost until a call does not say it', () => {
+    const sessions = build().registry();
+    sessions.noteStepless({ ...use, sessionCostUsd: 0.25 });
+    const row = { agent_id: 'reader', last_trace_id: 'c-1', cost_usd: 0.25, tokens: 40, step_count: 0 };
+    expect(sessions.peek(keyOf('a'))).toMatchObject({ ...row, state: 'active', cost_unknown: false });
+    sessions.noteStepless({ ...use, costUsd: null });
+    const told = step('a');
+    told.log.meta.source_app = PROXY_SOURCE;
+    told.log.state_delta = { cumulative_session_cost: 2 };
+    sessions.apply(keyOf('a'), told, []);
+    expect(sessions.peek(keyOf('a'))).toMatchObject({ cost_usd: 2, cost_unknown: true, step_count: 1 });
+  });
+
+  test('is added to a row that has left memory, and lost where the store cannot be asked for it', async () => {
+    const { registry, failing, failures } = build();
+    const sessions = registry();
+    sessions.apply(keyOf('a'), step('a'), []);
+    await sessions.save();
+    const leave = async () => {
+      for (const id of ['b', 'c']) sessions.apply(keyOf(id), step(id), []);
+      await sessions.save();
+      expect(sessions.peek(keyOf('a'))).toBeUndefined();
+    };
+    await leave();
+    sessions.noteStepless(use);
+    await vi.waitFor(() =>
+      expect(sessions.peek(keyOf('a'))).toMatchObject({ step_count: 1, cost_usd: 1.25 }),
+    );
+    await sessions.save();
+    await leave();
+    failing.error = new Error('no disk');
+    sessions.noteStepless(use);
+    await vi.waitFor(() => expect(failures).toEqual([failing.error]));
+    expect(sessions.peek(keyOf('a'))).toBeUndefined();
   });
 });
 

@@ -62,6 +62,8 @@ export interface SessionRegistryOptions {
 /** What a call took that makes no step. */
 export interface SteplessUse {
   key: SessionKey;
+  agentId: string;
+  callId: string;
   /** Of the call, in USD; below 0 where so much of what was counted is taken back. Null: unknown. */
   costUsd: number | null;
   /** Of the session so far, known costs only. */
@@ -199,7 +201,7 @@ export class SessionRegistry {
 
   /** A session with a semantic loop: where its agent reports its steps under another, its calls make none. @see #introduce */
   introduceLoop(key: SessionKey, event: SemanticLoopEvent): Promise<void> {
-    return this.#introduce(key, () => rowOfCall(event, event.at_ms));
+    return this.#introduce(key, () => rowOfCall(event, event.at_ms, null));
   }
 
   /** A session with a call whose step was lost with the process that made it. @see #introduce */
@@ -208,7 +210,7 @@ export class SessionRegistry {
     call: CallOfSession & Pick<LlmCall, 'started_at_ms' | 'duration_ms'>,
   ): Promise<void> {
     const atMs = Math.round(call.started_at_ms + call.duration_ms);
-    return this.#introduce(key, () => rowOfCall(call, atMs));
+    return this.#introduce(key, () => rowOfCall(call, atMs, 0));
   }
 
   /** A session whose first step waits for what its tools come back with, which may take minutes. @see #introduce */
@@ -292,25 +294,19 @@ export class SessionRegistry {
     this.#changed(key, view);
   }
 
-  /** A proxied call of this session took something, and no step tells of it. */
-  noteStepless({ key, costUsd, sessionCostUsd, tokens }: SteplessUse): void {
-    const view = this.peek(key);
-    if (view === undefined) return;
-    view.tokens += tokens;
-    if (costUsd === null) view.cost_unknown = true;
-    // As with steps the largest sum is the latest; but what is taken back makes it smaller.
-    else if (costUsd < 0) view.cost_usd = Math.max(0, view.cost_usd + costUsd);
-    else view.cost_usd = Math.max(view.cost_usd, sessionCostUsd);
-    this.#changed(key, view);
+  /** A proxied call of this session took something, and no step tells of it; its row, if it has none, begins with it. Never throws. */
+  noteStepless(use: SteplessUse): void {
+    if (!this.mayHaveLeft(use.key)) this.#took(use);
+    else void this.bringBack(use.key).then(() => this.#took(use), this.#options.onStoreFailed);
   }
 
-  /** As much as its calls took its row says at least; of one without a step nothing else is known. */
+  /** As much as its calls took its row says at least. */
   noteRecorded(key: SessionKey, { costUsd, tokens, isUnknown }: RecordedUse): void {
     const view = this.peek(key);
     if (view === undefined) return;
     view.cost_usd = Math.max(view.cost_usd, costUsd);
     view.tokens = Math.max(view.tokens, tokens);
-    view.cost_unknown = isUnknown || (view.cost_unknown && view.step_count > 0);
+    view.cost_unknown ||= isUnknown;
     this.#changed(key, view);
   }
 
@@ -335,6 +331,21 @@ export class SessionRegistry {
   /** Saves what changed. Never throws: what failed stays unsaved. */
   save(): Promise<void> {
     return this.#writer.save();
+  }
+
+  #took({ key, agentId, callId, costUsd, sessionCostUsd, tokens }: SteplessUse): void {
+    let view = this.peek(key);
+    if (view === undefined) {
+      const call = { agent_id: agentId, session_id: splitSessionKey(key).sessionId, call_id: callId };
+      view = rowOfCall(call, this.#options.clock.nowMs(), 0);
+      this.#add(key, view);
+    }
+    view.tokens += tokens;
+    if (costUsd === null) view.cost_unknown = true;
+    // As with steps the largest sum is the latest; but what is taken back makes it smaller.
+    else if (costUsd < 0) view.cost_usd = Math.max(0, view.cost_usd + costUsd);
+    else view.cost_usd = Math.max(view.cost_usd, sessionCostUsd);
+    this.#changed(key, view);
   }
 
   /** It was seen last by a clock that was ahead: else no time would pass for it until that comes. */

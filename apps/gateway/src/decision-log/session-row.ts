@@ -41,8 +41,9 @@ export const isSameControl = (a: ControlView, b: ControlView): boolean =>
 /** What a row takes from a call. */
 export type CallOfSession = Pick<LlmCall, 'agent_id' | 'session_id' | 'call_id'>;
 
-/** Of a session that holds its first step. */
+/** Of a session that holds its first step; what a proxied call cost is known all the same. */
 export function rowShowingNothing(step: SummarisedStep): SessionView {
+  const isProxied = step.log.meta.source_app === PROXY_SOURCE;
   return {
     ...applyStep(undefined, step, []),
     last_intent: '',
@@ -50,20 +51,28 @@ export function rowShowingNothing(step: SummarisedStep): SessionView {
     step_count: 0,
     steps_per_minute: 0,
     failure_count: 0,
-    cost_usd: 0,
-    cost_unknown: true,
+    ...(!isProxied && { cost_usd: 0, cost_unknown: true }),
     tokens: 0,
   };
 }
 
-/** Of a session that is known by a call alone: those that ask the same again, or whose step was lost with its process. */
-export const rowOfCall = ({ agent_id, session_id, call_id }: CallOfSession, atMs: number): SessionView =>
+/**
+ * Of a session that is known by a call alone: one that asks the same again, makes no step, or lost it with its process.
+ *
+ * @param costUsd null: nobody knows
+ */
+export const rowOfCall = (
+  { agent_id, session_id, call_id }: CallOfSession,
+  atMs: number,
+  costUsd: number | null,
+): SessionView =>
   rowWithoutSteps(
     {
       meta: { trace_id: call_id, source_app: PROXY_SOURCE },
       identity: { agent_id, agent_type: 'proxied' },
       cognition: { intent: '' },
       action: { status: 'success' },
+      ...(costUsd !== null && { state_delta: { cumulative_session_cost: costUsd } }),
     } as DecisionLog,
     session_id,
     atMs,

@@ -82,7 +82,7 @@ export function applyStep(
 }
 
 function startOf(step: SummarisedStep): SessionView {
-  const { identity, cognition, action } = step.log;
+  const { meta, identity, cognition, action } = step.log;
   return {
     session_id: step.session_id,
     agent_id: identity.agent_id,
@@ -102,7 +102,7 @@ function startOf(step: SummarisedStep): SessionView {
     failure_count: 0,
     steps_per_minute: 0,
     cost_usd: 0,
-    cost_unknown: true,
+    cost_unknown: meta.source_app !== PROXY_SOURCE,
     tokens: 0,
     started_ms: step.received_at_ms,
     last_seen_ms: step.received_at_ms,
@@ -114,11 +114,11 @@ function startOf(step: SummarisedStep): SessionView {
 
 /**
  * What an agent says of its cost stands for all it did so far; until it says so again, tokens make it unknown. The
- * proxy says what it could price: a call that it could not stays unknown.
+ * proxy knows from the first call on, and says what it could price: a call that it could not stays unknown.
  */
 function isCostUnknownAfter(view: SessionView, { log }: SummarisedStep): boolean {
   const isTold = typeof log.state_delta?.cumulative_session_cost === 'number';
-  if (log.meta.source_app === PROXY_SOURCE) return !isTold || (view.step_count > 0 && view.cost_unknown);
+  if (log.meta.source_app === PROXY_SOURCE) return !isTold || view.cost_unknown;
   return !isTold && (view.cost_unknown || (log.state_delta?.tokens_consumed ?? 0) > 0);
 }
 

@@ -134,7 +134,9 @@ class Race extends RaceOfActors {
     const ended = this.#ended.filter((one) => one.session === session);
     const key = ended[0]?.call.sessionKey as SessionKey;
     const view = key && this.#registry.peek(key);
-    // Of a session none of whose calls makes a step there is nothing to say.
+    const madeSteps = ended.some(({ kind }) => kind === 'plain' || kind === 'tools');
+    const tookSomething = ended.some(({ tokens, costMicroUsd }) => tokens > 0 || costMicroUsd !== 0);
+    expect([session, view !== undefined]).toEqual([session, madeSteps || tookSomething]);
     if (view === undefined) return;
     const { tokens, cost_usd, cost_unknown } = view;
     const sum = (of: (act: Act) => number) => ended.reduce((all, act) => all + of(act), 0);

@@ -23,7 +23,7 @@ let feed: StepFeed;
 let stepless: SteplessUse[];
 let waiting: DecisionLog[];
 let skippedCount: number;
-let shownRow: { cost_usd: number; step_count: number } | undefined;
+let shownRow: { cost_usd: number } | undefined;
 beforeEach(() => {
   clock = new FakeClock();
   made = [];
@@ -84,6 +84,19 @@ function call(
   feed.noteRequest(one);
   feed.noteCost(one);
   if (!feed.noteAnswer(one)) feed.noteStepless(one);
+}
+
+/** A call that makes no step goes by. */
+function embed(costMicroUsd: number | null, inputTokens: number): void {
+  serial += 1;
+  const one = buildProxyCall({ id: `call-${serial}`, sessionId: 's', path: '/embeddings', dialect: null });
+  one.isAnswered = true;
+  one.costMicroUsd = costMicroUsd;
+  one.answer = buildLlmAnswer({ usage: usageOf(inputTokens) });
+  feed.noteCost(one);
+  expect(feed.noteAnswer(one)).toBe(false);
+  feed.noteStepless(one);
+  feed.flush();
 }
 
 const reported = ({ agent = 'a', session = 's', tenant = 'default' }: Who, source_app = 'agent'): void =>
@@ -193,10 +206,10 @@ describe('steps made of calls', () => {
   });
 
   test('go on from what the session had cost before a start, or a quiet hour ago', () => {
-    shownRow = { cost_usd: 0.030075, step_count: 1 };
+    shownRow = { cost_usd: 0.030075 };
     call({ costMicroUsd: 10_025 });
     clock.advance(HOUR_MS + 1);
-    shownRow = { cost_usd: 0.0401, step_count: 1 };
+    shownRow = { cost_usd: 0.0401 };
     call({ costMicroUsd: 10_025 });
     call({ session: 'another', costMicroUsd: 10_025 });
     feed.flush();
@@ -275,39 +288,34 @@ describe('steps made of calls', () => {
     expect(stepless).toHaveLength(1);
   });
 
-  test('are followed by what calls took before the first, for until then there is no row to say it', () => {
-    const early = (costMicroUsd: number | null, input_tokens: number) => {
-      const one = buildProxyCall({
-        id: `call-${serial++}`,
-        sessionId: 's',
-        path: '/embeddings',
-        dialect: null,
-      });
-      Object.assign(one, {
-        isAnswered: true,
-        costMicroUsd,
-        answer: buildLlmAnswer({ usage: usageOf(input_tokens) }),
-      });
-      feed.noteCost(one);
-      expect(feed.noteAnswer(one)).toBe(false);
-      feed.noteStepless(one);
-      feed.flush();
-    };
-    early(3_000, 40);
-    early(null, 2);
-    expect(stepless).toEqual([]);
-    call({ costMicroUsd: 1_000 }, 'look');
-    feed.flush();
-    expect(stepless).toEqual([]);
+  test('say nothing of what a call takes that makes none: it is told by itself, of its session the first too', () => {
+    embed(3_000, 40);
+    embed(null, 2);
     call({ costMicroUsd: 1_000 });
     feed.flush();
-    const key = sessionKey('default', 's');
+    const use = { key: sessionKey('default', 's'), agentId: 'agent-1', callId: expect.any(String) };
     expect(stepless).toEqual([
-      { key, costUsd: 0, sessionCostUsd: 0.004, tokens: 42 },
-      { key, costUsd: null, sessionCostUsd: 0.004, tokens: 0 },
+      { ...use, costUsd: 0.003, sessionCostUsd: 0.003, tokens: 40 },
+      { ...use, costUsd: null, sessionCostUsd: 0.003, tokens: 2 },
     ]);
-    early(0, 8);
-    expect(stepless.splice(2)).toEqual([{ key, costUsd: 0, sessionCostUsd: 0.005, tokens: 8 }]);
+    expect(made.map(({ state_delta }) => state_delta?.cumulative_session_cost)).toEqual([0.004]);
+  });
+
+  test('that are too many leave no room for rows that begin without one: what is next in their sessions says what they took', () => {
+    for (let n = 0; n < 200; n += 1) call({ session: `busy-${n}` });
+    embed(3_000, 40);
+    embed(null, 2);
+    expect(stepless).toEqual([]);
+    clock.advance(1_000);
+    call({ costMicroUsd: 1_000 });
+    feed.flush();
+    const use = { key: sessionKey('default', 's'), agentId: 'a', callId: expect.any(String) };
+    expect(stepless.splice(0)).toEqual([
+      { ...use, costUsd: 0, sessionCostUsd: 0.004, tokens: 42 },
+      { ...use, costUsd: null, sessionCostUsd: 0.004, tokens: 0 },
+    ]);
+    embed(1_000, 8);
+    expect(stepless).toMatchObject([{ costUsd: 0.001, sessionCostUsd: 0.005, tokens: 8 }]);
   });
 
   test('are made neither under the name of an agent that reports itself nor in a session it reports', () => {

@@ -47,9 +47,7 @@ interface Conversation extends SoFar {
   /** Length and checksum of the latest request that made a step: an SDK tries again with the same body. Null: none has. */
   toldBytes: number | null;
   toldChecksum: number;
-  /** A step of it has left. */
-  isTold: boolean;
-  /** What its calls took before its row has a first step, beyond their cost: known costs are in the sum. */
+  /** What calls without a step took that its row does not say yet, beyond their cost: known costs are in the sum. */
   untold: { tokens: number; isUnknown: boolean } | null;
   /** Waits for the results of its tool calls. */
   open: { tenantId: string; log: DecisionLog; sinceMs: number } | null;
@@ -67,10 +65,10 @@ export interface StepFeedParts {
   deliver: (tenantId: string, logs: DecisionLog[]) => void;
   /** A step that waits for its tools, which its session may have to be seen without. Must not throw. */
   onWaiting: (key: SessionKey, log: DecisionLog) => void;
-  /** After the steps that were delivered before. Must not throw. */
+  /** After the steps that were delivered before; a session without a row gets one. Must not throw. */
   onStepless: (uses: SteplessUse[]) => void;
   /** Of a session; undefined where it has none in memory. */
-  rowOf: (key: SessionKey) => Pick<SessionView, 'cost_usd' | 'step_count'> | undefined;
+  rowOf: (key: SessionKey) => Pick<SessionView, 'cost_usd'> | undefined;
   onSkipped: () => void;
 }
 
@@ -179,31 +177,34 @@ export class StepFeed {
   }
 
   /**
-   * A call that makes no step has ended: its session may have no further step to say what it took. Where it has had none so far,
-   * and so no row to say it, it is said behind the first. After `noteCost`.
+   * A call that makes no step has ended: its session may have no further step to say what it took. A row that begins with it is one
+   * to send and to save, as a step is: where those are too many, it is said with what comes next. After `noteCost`.
    */
-  noteStepless({ sessionKey, tenantId, scope, decision, costMicroUsd, answer }: ProxyCall): void {
+  noteStepless(call: ProxyCall): void {
+    const { sessionKey, tenantId, scope, decision, costMicroUsd, answer } = call;
     if (sessionKey === null || this.#isReported(tenantId, sessionKey, scope)) return;
     const tokens = answer?.usage ? tokensOf(answer.usage) : 0;
     const isUnknown = isCostUnknown({ decision, cost_usd: costMicroUsd, usage: answer?.usage ?? null });
     if (!costMicroUsd && tokens === 0 && !isUnknown) return;
     const known = this.#conversations.peek(tenantId, sessionKey);
-    if (known?.isTold || this.#parts.rowOf(sessionKey)?.step_count) {
-      this.#stepless.push({
-        key: sessionKey,
-        costUsd: isUnknown ? null : (costMicroUsd ?? 0) / 1e6,
-        sessionCostUsd: (known?.costMicroUsd ?? 0) / 1e6,
-        tokens,
-      });
-      // The next step's sum is without it already.
-      if ((costMicroUsd ?? 0) < 0) this.flush();
+    const conversation = known ?? this.#fresh(sessionKey);
+    if (this.#parts.rowOf(sessionKey) === undefined && !this.#rate.take(tenantId)) {
+      conversation.untold ??= { tokens: 0, isUnknown: false };
+      conversation.untold.tokens += tokens;
+      conversation.untold.isUnknown ||= isUnknown;
+      if (known === undefined) this.#conversations.set(tenantId, sessionKey, conversation);
       return;
     }
-    const conversation = known ?? this.#fresh(sessionKey);
-    conversation.untold ??= { tokens: 0, isUnknown: false };
-    conversation.untold.tokens += tokens;
-    conversation.untold.isUnknown ||= isUnknown;
-    if (known === undefined) this.#conversations.set(tenantId, sessionKey, conversation);
+    const of = { key: sessionKey, agentId: call.agentId, callId: call.id };
+    this.#tellUntold(of, conversation);
+    this.#stepless.push({
+      ...of,
+      costUsd: isUnknown ? null : (costMicroUsd ?? 0) / 1e6,
+      sessionCostUsd: conversation.costMicroUsd / 1e6,
+      tokens,
+    });
+    // The next step's sum is without it already.
+    if ((costMicroUsd ?? 0) < 0) this.flush();
   }
 
   /** Hands on what is ready. */
@@ -235,7 +236,6 @@ export class StepFeed {
       toldBytes: null,
       toldChecksum: 0,
       costMicroUsd: Math.round((this.#parts.rowOf(key)?.cost_usd ?? 0) * 1e6),
-      isTold: false,
       untold: null,
       open: null,
     };
@@ -280,11 +280,14 @@ export class StepFeed {
     const logs = this.#ready.get(tenantId);
     if (logs === undefined) this.#ready.set(tenantId, [log]);
     else logs.push(log);
-    conversation.isTold = true;
-    const { untold } = conversation;
+    this.#tellUntold({ key, agentId: log.identity.agent_id, callId: log.meta.trace_id }, conversation);
+  }
+
+  #tellUntold(of: Pick<SteplessUse, 'key' | 'agentId' | 'callId'>, conversation: Conversation): void {
+    const { untold, costMicroUsd } = conversation;
     if (untold === null) return;
     conversation.untold = null;
-    const use = { key, sessionCostUsd: conversation.costMicroUsd / 1e6 };
+    const use = { ...of, sessionCostUsd: costMicroUsd / 1e6 };
     this.#stepless.push({ ...use, costUsd: 0, tokens: untold.tokens });
     if (untold.isUnknown) this.#stepless.push({ ...use, costUsd: null, tokens: 0 });
   }
