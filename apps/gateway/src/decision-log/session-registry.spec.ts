@@ -499,6 +499,15 @@ describe('what a call took that makes no step', () => {
     expect(sessions.peek(keyOf('a'))).toMatchObject({ cost_usd: 2, cost_unknown: true, step_count: 1 });
   });
 
+  test('is from now on, whatever clock the session was seen by before', () => {
+    const clock = new FakeClock();
+    const sessions = build({ clock }).registry();
+    sessions.noteStepless(use);
+    clock.set(clock.nowMs() - DAY_MS);
+    sessions.noteStepless(use);
+    expect(sessions.peek(keyOf('a'))?.last_seen_ms).toBe(clock.nowMs());
+  });
+
   test('is added to a row that has left memory, and lost where the store cannot be asked for it', async () => {
     const { registry, failing, failures } = build();
     const sessions = registry();

@@ -20,7 +20,7 @@ import {
   splitSessionKey,
   tenantIdOf,
 } from '#contracts';
-import { applyStep } from '#domain/decision-log';
+import { applyStep, applyUse, type CallUse } from '#domain/decision-log';
 import { tupleOf } from '#domain/entropy';
 import { type Clock, FairLru } from '#kernel';
 import { FEED_INTERVAL_MS } from '../realtime/live-hub.js';
@@ -59,16 +59,11 @@ export interface SessionRegistryOptions {
   onStoreFailed: (error: unknown) => void;
 }
 
-/** What a call took that makes no step. */
-export interface SteplessUse {
+/** Of a call that makes no step. */
+export interface SteplessUse extends CallUse {
   key: SessionKey;
   agentId: string;
   callId: string;
-  /** Of the call, in USD; below 0 where so much of what was counted is taken back. Null: unknown. */
-  costUsd: number | null;
-  /** Of the session so far, known costs only. */
-  sessionCostUsd: number;
-  tokens: number;
 }
 
 /** What the calls of a session took together, by their records. */
@@ -333,19 +328,15 @@ export class SessionRegistry {
     return this.#writer.save();
   }
 
-  #took({ key, agentId, callId, costUsd, sessionCostUsd, tokens }: SteplessUse): void {
-    let view = this.peek(key);
-    if (view === undefined) {
-      const call = { agent_id: agentId, session_id: splitSessionKey(key).sessionId, call_id: callId };
-      view = rowOfCall(call, this.#options.clock.nowMs(), 0);
-      this.#add(key, view);
-    }
-    view.tokens += tokens;
-    if (costUsd === null) view.cost_unknown = true;
-    // As with steps the largest sum is the latest; but what is taken back makes it smaller.
-    else if (costUsd < 0) view.cost_usd = Math.max(0, view.cost_usd + costUsd);
-    else view.cost_usd = Math.max(view.cost_usd, sessionCostUsd);
-    this.#changed(key, view);
+  #took({ key, agentId, callId, ...use }: SteplessUse): void {
+    const nowMs = this.#options.clock.nowMs();
+    const known = this.#views.get(tenantIdOf(key), key);
+    if (known !== undefined && known.last_seen_ms > nowMs) this.#setBack(known);
+    const call = { agent_id: agentId, session_id: splitSessionKey(key).sessionId, call_id: callId };
+    const view = known ?? rowOfCall(call, nowMs, 0);
+    applyUse(view, use, nowMs);
+    if (known === undefined) this.#add(key, view);
+    else this.#changed(key, view);
   }
 
   /** It was seen last by a clock that was ahead: else no time would pass for it until that comes. */

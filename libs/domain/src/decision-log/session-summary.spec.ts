@@ -8,7 +8,7 @@ import {
   sessionViewSchema,
 } from '#contracts';
 import { buildDecisionLog, type DecisionLogOverrides } from '#testing';
-import { applyStep, initialControl, type SummarisedStep } from './index.js';
+import { applyStep, applyUse, initialControl, type SummarisedStep } from './index.js';
 
 const START_MS = 1_800_000_000_000;
 
@@ -116,6 +116,18 @@ describe('applyStep', () => {
       step({ state_delta: { tokens_consumed: 10, cumulative_session_cost } }),
     );
     expect(fold(...costs, step())).toMatchObject({ tokens: 30, cost_usd: 0.4 });
+  });
+
+  it('is seen, and awake, with a call that makes no step, and counts no step for it', () => {
+    const view = fold(step({ severity: 'warning' }), step({ severity: 'warning' }));
+    view.state = 'idle';
+    applyUse(view, { costUsd: 0.5, sessionCostUsd: 0.5, tokens: 5 }, START_MS + 30_000);
+    const atHalf = { steps_per_minute: 1, step_count: 2, last_seen_ms: START_MS + 30_000 };
+    expect(view).toMatchObject({ ...atHalf, state: 'blocked', cost_usd: 0.5, tokens: 5 });
+    view.ended = true;
+    view.state = 'dead';
+    applyUse(view, { costUsd: -0.25, sessionCostUsd: 0.25, tokens: 0 }, START_MS);
+    expect(view).toMatchObject({ state: 'dead', cost_usd: 0.25, last_seen_ms: START_MS + 30_000 });
   });
 
   it('does not know a cost that nobody told, which is not zero', () => {

@@ -72,13 +72,35 @@ export function applyStep(
   next.tokens += state_delta?.tokens_consumed ?? 0;
   // Cumulative already; steps may arrive out of order, so the largest is the latest.
   next.cost_usd = Math.max(next.cost_usd, state_delta?.cumulative_session_cost ?? 0);
-  next.steps_per_minute = rateAfter(next, step.received_at_ms);
+  next.steps_per_minute = fadedRate(next, step.received_at_ms) + 1;
   next.last_seen_ms = Math.max(next.last_seen_ms, step.received_at_ms);
   const isOver = control?.is_terminal === true || next.control.state === 'terminated';
   // A straggler changes nothing; but what goes round in circles has not ended, and somebody must be able to stop it.
   next.ended = isOver || (next.ended && step.entropy_severity !== 'loop');
   next.state = next.ended ? 'dead' : STATE_OF_SEVERITY[step.entropy_severity];
   return next;
+}
+
+/** What a proxied call took that makes no step. */
+export interface CallUse {
+  /** In USD; below 0 where so much of what was counted is taken back. Null: unknown. */
+  costUsd: number | null;
+  /** Of the session so far, known costs only. */
+  sessionCostUsd: number;
+  tokens: number;
+}
+
+/** Folds a call without a step in. **Changes `view` in place.** */
+export function applyUse(view: SessionView, use: CallUse, atMs: number): void {
+  const { costUsd, sessionCostUsd, tokens } = use;
+  view.tokens += tokens;
+  if (costUsd === null) view.cost_unknown = true;
+  // As with steps the largest sum is the latest; but what is taken back makes it smaller.
+  else if (costUsd < 0) view.cost_usd = Math.max(0, view.cost_usd + costUsd);
+  else view.cost_usd = Math.max(view.cost_usd, sessionCostUsd);
+  view.steps_per_minute = fadedRate(view, atMs);
+  view.last_seen_ms = Math.max(view.last_seen_ms, atMs);
+  if (view.state === 'idle') view.state = STATE_OF_SEVERITY[view.severity];
 }
 
 function startOf(step: SummarisedStep): SessionView {
@@ -123,12 +145,12 @@ function isCostUnknownAfter(view: SessionView, { log }: SummarisedStep): boolean
 }
 
 /**
- * Steps in the minute up to this one, without remembering their times: what was counted so far fades by the share of
+ * Steps in the minute up to this moment, without remembering their times: what was counted so far fades by the share of
  * a minute that passed. Exact for a burst, for an even rate, and after a silent minute; in between an estimate.
  */
-function rateAfter(view: SessionView, receivedAtMs: number): number {
-  const passedMs = Math.max(0, receivedAtMs - view.last_seen_ms);
-  return view.steps_per_minute * Math.max(0, 1 - passedMs / RATE_WINDOW_MS) + 1;
+function fadedRate(view: SessionView, atMs: number): number {
+  const passedMs = Math.max(0, atMs - view.last_seen_ms);
+  return view.steps_per_minute * Math.max(0, 1 - passedMs / RATE_WINDOW_MS);
 }
 
 /** The same list where nothing is to be cut; nobody writes to either. */

@@ -4,7 +4,7 @@
  */
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useCallback, useMemo, useRef, useState } from 'react';
-import type { SessionDetail } from '#contracts';
+import type { SessionDetail, SessionView } from '#contracts';
 import { useRowFocus } from '../../app/keyboard/use-row-focus';
 import { Button, Callout, EmptyState, NewPill, useOverscan } from '../../ui';
 import { LoopRow } from '../semantic-loops/loop-row';
@@ -55,8 +55,7 @@ export function Timeline({ detail, openSeqs, onToggle }: TimelineProps) {
     scrollRef.current?.scrollTo({ top: 0 });
   }, [setIsHeld]);
 
-  if (entries.length === 0)
-    return <NoSteps waitsFor={detail.session.ended ? '' : detail.session.last_tool} />;
+  if (entries.length === 0) return <NoSteps session={detail.session} />;
   return (
     // The pill lies within: where it comes up below the pointer, and on its way there, the pointer must not let the steps go.
     <div
@@ -140,14 +139,16 @@ function useHeldEntries(entries: readonly TimelineEntry[]) {
   return { ...split, setIsHeld };
 }
 
-/** @param props.waitsFor a tool of its first step; "" where nothing is known of any */
-const NoSteps = ({ waitsFor }: { waitsFor: string }) => (
+/** Of a session that holds none, it is known that its first waits for a tool, or what it took, or nothing. */
+const NoSteps = ({ session: { ended, last_tool, tokens, cost_usd } }: { session: SessionView }) => (
   <EmptyState title="No steps yet">
-    {waitsFor === '' ? null : (
+    {last_tool !== '' && !ended ? (
       <>
-        The first waits for what <code className="break-all">{waitsFor}</code> comes back with. Its call is
+        The first waits for what <code className="break-all">{last_tool}</code> comes back with. Its call is
         under Calls.
       </>
-    )}
+    ) : tokens > 0 || cost_usd > 0 ? (
+      'Its calls so far made none: embeddings and answers that were cut off do not. They are under Calls.'
+    ) : null}
   </EmptyState>
 );
