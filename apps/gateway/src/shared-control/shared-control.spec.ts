@@ -335,6 +335,22 @@ describe.each(['hangs', 'refuses'])('where the disk %s', (what) => {
     expect(told).toEqual([]);
   });
 
+  test('what stands before a stop, and has waited, lets nobody in that it has stopped', async () => {
+    const here = gateway('here');
+    await sayActive('let in', 'bot', true);
+    await sayActive('stop', 'bot', false);
+    await sayActive('let in another', 'another', true);
+    await lookOnTime(here);
+    expect(stopped()).toEqual(['bot']);
+    obeyed = [];
+    await release();
+    await lookOnTime(here);
+    expect(obeyed.map(([, act]) => act.kind === 'policy' && [act.agent_id, act.patch.active])).toEqual([
+      ['bot', false],
+      ['another', true],
+    ]);
+  });
+
   test('of what is told with a stop only that is obeyed ahead', async () => {
     const here = gateway('here');
     await say(1, 'another');

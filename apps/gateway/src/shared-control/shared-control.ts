@@ -255,13 +255,14 @@ export class SharedControl {
   }
 
   /**
-   * @param passed own words that stand before it in the log
+   * @param passed own words that stand before it in the log; undefined: it is obeyed in its place
    * @returns whether anything of it was left
    */
   async #obey({ from, word }: Said, ageMs: number, passed?: ReadonlySet<string>): Promise<boolean> {
     const left = () => {
       const later = this.#waiting.filter(({ id }) => passed?.has(id) !== true);
-      return maskAct(word, new Set(later.flatMap((own) => decidedBy(own.word))));
+      const stopped = passed === undefined ? this.#ahead.decided : [];
+      return maskAct(word, new Set([...later.flatMap((own) => decidedBy(own.word)), ...stopped]));
     };
     if (left() === null) return false;
     const { tenant_id, operator_id, role } = word;

@@ -3,14 +3,17 @@
  * something before them may let the agent in.
  */
 import type { ControlLog } from '#contracts';
-import { stopOf } from './mask-act.js';
+import { decidedBy, stopOf } from './mask-act.js';
 import { READ_COUNT_MAX, readSaid, type Said } from './said.js';
 
 export interface StopsAheadParts {
   log: Pick<ControlLog, 'readAfter'>;
   isOwn: (said: Said) => boolean;
-  /** @param passed own words that stand before it */
-  obey: (stop: Said, ageMs: number, passed: ReadonlySet<string>) => Promise<unknown>;
+  /**
+   * @param passed own words that stand before it
+   * @returns whether anything of it was left
+   */
+  obey: (stop: Said, ageMs: number, passed: ReadonlySet<string>) => Promise<boolean>;
 }
 
 export class StopsAhead {
@@ -19,9 +22,15 @@ export class StopsAhead {
   #cursor: string | null = null;
   /** Own words that stand up to there. */
   #passed = new Set<string>();
+  #decided = new Set<string>();
 
   constructor(parts: StopsAheadParts) {
     this.#parts = parts;
+  }
+
+  /** By those that were obeyed, as `decidedBy` says it: they stand behind the word that waits, which lets in nobody whom they stopped. */
+  get decided(): ReadonlySet<string> {
+    return this.#decided;
   }
 
   /** @param waiting where the word that waits stands. Rejects as the log does. */
@@ -35,8 +44,11 @@ export class StopsAhead {
         const stop = said && stopOf(said.word);
         if (said !== null && isOwn(said)) this.#passed.add(said.id);
         else if (said !== null && stop !== null)
-          // What refuses it is told in its place.
-          await obey({ ...said, word: stop }, ageMs, this.#passed).catch(() => {});
+          await obey({ ...said, word: stop }, ageMs, this.#passed).then(
+            (isObeyed) => isObeyed && this.#note(decidedBy(stop)),
+            // What refuses it is told in its place.
+            () => {},
+          );
         this.#cursor = cursor;
       }
       if (entries.length < READ_COUNT_MAX) return;
@@ -47,5 +59,10 @@ export class StopsAhead {
   end(): void {
     this.#cursor = null;
     this.#passed = new Set();
+    this.#decided = new Set();
+  }
+
+  #note(decided: readonly string[]): void {
+    for (const name of decided) this.#decided.add(name);
   }
 }
