@@ -726,6 +726,32 @@ describe('an answer of the background that took less than what was counted', () 
     expect((await lookAt(limiter, look))[0]?.used).toBe(27);
   });
 
+  test.each(['counted it', 'was set since'])(
+    'leaves what was counted, as the records do, where nobody knows its price by then: of budget and cap, which %s',
+    async (how) => {
+      const clock = new FakeClock();
+      const limiter = new MemoryRateLimiter({ clock });
+      const caps = new SessionCaps({ clock });
+      const limited = { ...defaultPolicy('agent-1'), budget_day_usd: 1, session_cost_usd_max: 1 };
+      let policy: AgentPolicy | null = how === 'counted it' ? limited : null;
+      let price: ModelPrice | null = PRICE;
+      const parts = { agents: ofOne(() => policy), limiter, caps, prices: { price: () => price } };
+      const { begun, run, end, fetch } = background(parts);
+      await run();
+      end();
+      const counted = begun.costMicroUsd ?? 0;
+      const look = limitWindows(SCOPE, limited, { requests: 0, tokens: 0, costMicroUsd: 0 }, clock.nowMs());
+      const usedOf = async () => (await lookAt(limiter, look))[0]?.used;
+      const before = await usedOf();
+      if (policy === null) caps.restore(SESSION, { callCount: 1, costMicroUsd: counted, firstCallMs: 0 });
+      policy = limited;
+      price = null;
+      expect(await fetch()).toMatchObject({ costMicroUsd: null });
+      expect(caps.look(SESSION)).toMatchObject({ costMicroUsd: counted });
+      expect(await usedOf()).toBe(before);
+    },
+  );
+
   test.each(['set since', 'told of it late'])(
     'is given back to a budget that was %s, once the limiter is there again',
     async (how) => {

@@ -179,10 +179,12 @@ function settleFetched(parts: PolicyParts, call: ProxyCall, unsettled: Unsettled
   const cost = costOf(parts.prices, call, used);
   call.costMicroUsd = cost === null ? null : cost - (counted ?? 0);
   noteUnpriced(call, cost);
-  for (const taken of allTaken(unsettled)) giveBack(parts, call, taken, used, cost);
+  // Of unknown cost the fetch's record adds nothing: what had been counted stays.
+  const together = cost ?? counted;
+  for (const taken of allTaken(unsettled)) giveBack(parts, call, taken, used, together);
   // No cap has counted it: one that was set since began with its record, which the fetch's own completes.
   const cappedKey = unsettled.taken?.cappedKey ? null : call.taken?.cappedKey;
-  if (cappedKey) parts.caps.settle(cappedKey, counted, { calls: 1, costMicroUsd: cost });
+  if (cappedKey) parts.caps.settle(cappedKey, counted, { calls: 1, costMicroUsd: together });
   if (call.sessionId === null) joinSession(call, unsettled.sessionId ?? null);
 }
 
