@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { ApiError } from '../../api';
 import { type Failure, failureStill } from './failure';
+import { failureOf } from './use-command';
 
 const refused: Failure = { command: 'pause', message: 'The disk is full.', wasAnswered: true, atMs: 1_000 };
 const unanswered = { ...refused, wasAnswered: false };
@@ -27,5 +29,18 @@ describe('failureStill', () => {
   it('is of no other command', () => {
     const guidance: Failure = { ...refused, command: 'inject' };
     expect(failureStill(guidance, { state: 'paused', since_ms: 2_000 })).toBe(guidance);
+  });
+});
+
+describe('failureOf', () => {
+  it('is over once the disk has taken a pause that was told as late, which counts from the click', () => {
+    const late = failureOf('pause', new ApiError('store_busy', 'The disk takes its time.', 503));
+    expect(failureStill(late, { state: 'active', since_ms: null })).toBe(late);
+    expect(failureStill(late, { state: 'pause_requested', since_ms: late.atMs - 3_000 })).toBe(null);
+  });
+
+  it('stands where it was a refusal', () => {
+    const refused = failureOf('pause', new ApiError('forbidden', 'You may look, not command.', 403));
+    expect(failureStill(refused, { state: 'paused', since_ms: refused.atMs - 3_000 })).toBe(refused);
   });
 });

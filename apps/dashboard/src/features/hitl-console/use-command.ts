@@ -54,6 +54,7 @@ export function useCommand(sessionId: string): Commander {
 export const failureOf = (command: Command, error: unknown): Failure => ({
   command,
   message: error instanceof Error ? error.message : String(error),
-  wasAnswered: error instanceof ApiError && error.status !== 0,
+  // A disk that takes its time may do so still.
+  wasAnswered: error instanceof ApiError && error.status !== 0 && error.reason !== 'store_busy',
   atMs: gatewayNowMs(),
 });
