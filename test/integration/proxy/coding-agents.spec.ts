@@ -17,6 +17,7 @@ interface SessionRow {
   session_id: string;
   step_count: number;
   last_intent: string;
+  cost_usd: number;
 }
 
 /** Sent as the agent does: one POST below its base URL. */
@@ -88,8 +89,9 @@ describe('Claude Code', () => {
     expect(session).toMatchObject({
       step_count: 0,
       last_tool: expect.stringMatching(/^Bash#/),
-      cost_unknown: true,
+      cost_unknown: false,
     });
+    expect(session?.cost_usd).toBeGreaterThan(0);
     const paused = await gateway.operator('POST', `/v1/sessions/${session?.session_id}/pause`, {
       reason: 'to look',
     });
