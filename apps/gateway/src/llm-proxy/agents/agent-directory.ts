@@ -204,6 +204,11 @@ export class AgentDirectory {
     for (const scope of this.#policies.scopes()) if (hasBudget(this.policy(scope))) yield scope;
   }
 
+  /** It has settings of its own. */
+  has(scope: AgentScope): boolean {
+    return this.#policies.listed(scope) !== undefined || this.#killSwitches.has(scope);
+  }
+
   /** Agents with settings of their own. */
   *known(tenantId: string): Generator<string> {
     const all = allAgents(tenantId);

@@ -41,6 +41,10 @@ export class AgentKillSwitches {
     return this.#settings.get(scope) ?? DEFAULT_KILL_SWITCH;
   }
 
+  has(scope: AgentScope): boolean {
+    return this.#settings.has(scope);
+  }
+
   /** Those with settings of their own, of all tenants. */
   scopes(): Iterable<AgentScope> {
     return this.#settings.keys();

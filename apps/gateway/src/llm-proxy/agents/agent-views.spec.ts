@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import {
   type AgentPolicy,
   type AgentView,
@@ -30,6 +30,7 @@ beforeEach(() => {
     activity,
     agents: {
       known: () => [],
+      has: () => false,
       policy: () => {
         lookCount += 1;
         return { ...NO_LIMITS, active: true } as AgentPolicy;
@@ -78,6 +79,23 @@ describe('an agent that calls no more', () => {
     clock.advance(2 * MINUTE_MS);
     views.publishFaded();
     expect(published).toEqual([]);
+  });
+});
+
+describe('an agent that was commanded', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    views.start();
+  });
+  afterEach(() => {
+    views.stop();
+    vi.useRealTimers();
+  });
+
+  test('is shown where it is in the list, and nowhere else: what changes nothing makes no agent', () => {
+    for (const agent of ['bot', 'bto']) views.touch('t', agent);
+    vi.advanceTimersByTime(1_000);
+    expect(published.map(({ agent_id }) => agent_id)).toEqual(['bot']);
   });
 });
 

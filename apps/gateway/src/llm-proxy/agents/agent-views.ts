@@ -66,7 +66,7 @@ export class AgentViews {
     for (const timer of this.#timers) clearInterval(timer);
   }
 
-  /** Published with the next interval. */
+  /** Published with the next interval, if it is known then. */
   touch(tenantId: string, agentId: string): void {
     this.#changed.add(agentScope(tenantId, agentId));
   }
@@ -124,7 +124,8 @@ export class AgentViews {
   /** Exactly those that are in `list`, whatever its bound. */
   isKnown(tenantId: string, agentId: string): boolean {
     const { agents, activity } = this.#parts;
-    return activity.has(agentScope(tenantId, agentId)) || [...agents.known(tenantId)].includes(agentId);
+    const scope = agentScope(tenantId, agentId);
+    return activity.has(scope) || agents.has(scope);
   }
 
   view(tenantId: string, agentId: string): AgentView {
@@ -206,6 +207,8 @@ export class AgentViews {
       this.#noteShown(scope, view, true);
       return;
     }
+    // A command that changed nothing may have named anything.
+    if (!this.isKnown(tenantId, agentId)) return;
     const view = this.#view(tenantId, agentId, scores);
     live.publish(tenantId, TOPICS.agents, view);
     this.#noteShown(scope, view, true);
