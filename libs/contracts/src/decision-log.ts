@@ -162,7 +162,7 @@ export const violationEventSchema = z.strictObject({
 });
 export type ViolationEvent = z.infer<typeof violationEventSchema>;
 
-/** @see FR-9.7. `at_ms` is ours, beyond the requirement. */
+/** @see FR-9.7. `at_ms` and what follows it is ours, beyond the requirement. */
 export const entropyAlertEventSchema = z.object({
   event_type: z.literal('entropy_alert'),
   session_id: z.string(),
@@ -172,10 +172,19 @@ export const entropyAlertEventSchema = z.object({
   repeated_pattern: entropyTupleSchema,
   occurrence_count: z.number().int(),
   at_ms: z.number().int(),
+  /** How many alerts its loop has raised with this one. An alert that an earlier version has stored does not say. */
+  alert_count: z.number().int().optional(),
+  /** When the first of these was: a session that loops anew, after a loop that was over, begins anew. */
+  first_at_ms: z.number().int().optional(),
 });
 export type EntropyAlertEvent = z.infer<typeof entropyAlertEventSchema>;
+/** As it is told. */
+export type RaisedAlert = Required<EntropyAlertEvent>;
 
-/** Every alert of one session folded into one row of the Entropy Alerts panel. @see FR-9.10 */
+/**
+ * Alerts of one session folded into one row: in the Entropy Alerts panel those of the loop that goes on, for the session
+ * itself all that it ever raised. @see FR-9.10
+ */
 export const alertGroupSchema = z.object({
   session_id: z.string(),
   agent_id: z.string(),

@@ -9,7 +9,7 @@
 import { z } from 'zod';
 import type { AgentView, AllAgentsView } from './agent-view.js';
 import type { AlertDelivery } from './alerting.js';
-import type { AlertGroup, EntropyAlertEvent, StepView, ViolationEvent } from './decision-log.js';
+import type { AlertGroup, RaisedAlert, StepView, ViolationEvent } from './decision-log.js';
 import type { Incident } from './kill-switch.js';
 import type { LlmCall } from './llm-call.js';
 import type { StoredStep } from './ports/store.js';
@@ -70,7 +70,7 @@ export interface TopicShapes {
   'gateway:violations': { snapshot: ViolationEvent[]; event: ViolationEvent };
   'gateway:topology': { snapshot: TopologyChange; event: TopologyChange };
   /** Snapshot: one group per session that still is in `loop`, or is paused after an alert; newest alert first. */
-  'gateway:entropy_alerts': { snapshot: AlertGroup[]; event: EntropyAlertEvent };
+  'gateway:entropy_alerts': { snapshot: AlertGroup[]; event: RaisedAlert };
   /** Snapshot: the latest 50, newest first. An event replaces the incident with its id, or is a new one. */
   'gateway:incidents': { snapshot: Incident[]; event: Incident };
   /** Snapshot: newest last, at most 200. */

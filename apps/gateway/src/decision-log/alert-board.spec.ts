@@ -1,7 +1,8 @@
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import {
+  type AlertGroup,
   type DecisionStore,
   type EntropyAlertEvent,
   type SessionKey,
@@ -83,7 +84,9 @@ describe('the board of open alerts', () => {
 
   it('counts those too for which there is no room after a restart', async () => {
     const { board, open, counted } = start();
-    const store = { alertGroup: async (_: string, session_id: string) => ({ session_id, last_at_ms: 0 }) };
+    const store = {
+      alertGroup: async (_: string, session_id: string) => ({ session_id, last_at_ms: 0, latest: {} }),
+    };
     const sessions = Array.from({ length: GROUP_COUNT_MAX + 2 }, (_, n): [SessionKey, SessionView] => [
       sessionKey('t', `s-${n}`),
       LOOPING,
@@ -105,6 +108,73 @@ describe('the board of open alerts', () => {
     expect(board.open('t')).toHaveLength(1);
     clock.set(clock.nowMs() - 3_600_000);
     expect(board.open('t')).toEqual([]);
+  });
+
+  describe('of a session that loops anew', () => {
+    const OVER = { ...LOOPING, severity: 'normal' } as SessionView;
+    const key = sessionKey('t', 's');
+    const inBrief = ({ alert_count, first_at_ms }: Pick<AlertGroup, 'alert_count' | 'first_at_ms'>) => [
+      alert_count,
+      first_at_ms,
+    ];
+    let clock: FakeClock;
+    let view: SessionView;
+    let board: AlertBoard;
+    const raise = () =>
+      board.raise(key, { session_id: 's', agent_id: 'a', at_ms: clock.nowMs() } as EntropyAlertEvent);
+    beforeEach(() => {
+      clock = new FakeClock(0);
+      view = LOOPING;
+      board = new AlertBoard(
+        clock,
+        () => view,
+        () => {},
+      );
+    });
+
+    it('begins anew, whether somebody looked in between or not, and each alert says so', () => {
+      for (const looks of [false, true]) {
+        raise();
+        view = OVER;
+        clock.advance(3_600_000);
+        if (looks) board.open('t');
+        expect(inBrief(raise())).toEqual([1, clock.nowMs()]);
+        expect(board.open('t').map(inBrief)).toEqual([[1, clock.nowMs()]]);
+        view = LOOPING;
+        const beganMs = clock.nowMs();
+        clock.advance(60_000);
+        expect(inBrief(raise())).toEqual([2, beganMs]);
+      }
+    });
+
+    it('goes on where its row has not told of the loop yet', () => {
+      view = OVER;
+      raise();
+      clock.advance(100);
+      expect(inBrief(raise())).toEqual([2, 0]);
+    });
+
+    it('goes on after a restart where it was', async () => {
+      raise();
+      view = OVER;
+      clock.advance(3_600_000);
+      const latest = raise();
+      const ofSession = {
+        session_id: 's',
+        agent_id: 'a',
+        alert_count: 2,
+        first_at_ms: 0,
+        last_at_ms: 3_600_000,
+      };
+      const recovered = new AlertBoard(
+        clock,
+        () => LOOPING,
+        () => {},
+      );
+      const store = { alertGroup: async () => ({ ...ofSession, latest }) };
+      await recovered.recover(store as unknown as DecisionStore, [[key, LOOPING]]);
+      expect(recovered.open('t')).toEqual(board.open('t'));
+    });
   });
 
   it('takes no room for sessions that are over', () => {

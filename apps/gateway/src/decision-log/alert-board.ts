@@ -9,6 +9,7 @@ import {
   type DecisionStore,
   type EntropyAlertEvent,
   isStoppedState,
+  type RaisedAlert,
   type SessionKey,
   type SessionView,
   splitSessionKey,
@@ -41,36 +42,31 @@ export class AlertBoard {
     });
   }
 
-  raise(key: SessionKey, event: EntropyAlertEvent): void {
+  /** Of a session whose loop was over it begins a group anew, whether or not somebody has looked since. */
+  raise(key: SessionKey, event: EntropyAlertEvent): RaisedAlert {
     const tenantId = tenantIdOf(key);
-    const group = this.#groups.get(tenantId, key);
-    if (group === undefined) {
-      const { session_id, agent_id, at_ms } = event;
-      this.#groups.set(tenantId, key, {
-        session_id,
-        agent_id,
-        alert_count: 1,
-        first_at_ms: at_ms,
-        last_at_ms: at_ms,
-        latest: event,
-      });
-      return;
-    }
-    group.alert_count += 1;
-    group.last_at_ms = event.at_ms;
-    group.agent_id = event.agent_id;
-    group.latest = event;
+    const known = this.#groups.get(tenantId, key);
+    const group = known !== undefined && this.#goesOn(key, known) ? known : undefined;
+    const { session_id, agent_id, at_ms } = event;
+    const alert_count = (group?.alert_count ?? 0) + 1;
+    const first_at_ms = group?.first_at_ms ?? at_ms;
+    const latest = { ...event, alert_count, first_at_ms };
+    this.#groups.set(tenantId, key, {
+      session_id,
+      agent_id,
+      alert_count,
+      first_at_ms,
+      last_at_ms: at_ms,
+      latest,
+    });
+    return latest;
   }
 
   /** Newest alert first. */
   open(tenantId: string): AlertGroup[] {
     const groups: AlertGroup[] = [];
-    const nowMs = this.clock.nowMs();
     for (const [key, group] of [...this.#groups.entries(tenantId)]) {
-      const view = this.sessionOf(key);
-      // One stamped by a clock that was ahead is no newer than any other.
-      const isNew = Math.abs(nowMs - group.last_at_ms) <= GRACE_MS;
-      if (isNew || (view !== undefined && isOpen(view))) groups.push({ ...group });
+      if (this.#goesOn(key, group)) groups.push(group);
       else this.#groups.delete(tenantId, key);
     }
     return groups.sort((a, b) => b.last_at_ms - a.last_at_ms);
@@ -82,7 +78,20 @@ export class AlertBoard {
       if (!isOpen(view)) continue;
       const { tenantId, sessionId } = splitSessionKey(key);
       const group = await store.alertGroup(tenantId, sessionId);
-      if (group !== null) this.#groups.set(tenantId, key, group);
+      if (group !== null) this.#groups.set(tenantId, key, ofItsLoop(group));
     }
   }
+
+  #goesOn(key: SessionKey, { last_at_ms }: AlertGroup): boolean {
+    const view = this.sessionOf(key);
+    // One stamped by a clock that was ahead is no newer than any other.
+    const isNew = Math.abs(this.clock.nowMs() - last_at_ms) <= GRACE_MS;
+    return isNew || (view !== undefined && isOpen(view));
+  }
+}
+
+/** Of all that a session ever raised, those of its latest loop. */
+function ofItsLoop(group: AlertGroup): AlertGroup {
+  const { alert_count = group.alert_count, first_at_ms = group.first_at_ms } = group.latest;
+  return { ...group, alert_count, first_at_ms };
 }

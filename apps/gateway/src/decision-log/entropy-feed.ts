@@ -27,11 +27,11 @@ export class EntropyFeed implements EntropyPublisher {
 
   publishAlert(key: SessionKey, event: EntropyAlertEvent): void {
     const tenantId = tenantIdOf(key);
-    this.board.raise(key, event);
-    this.live.publish(tenantId, TOPICS.entropyAlerts, event);
+    const raised = this.board.raise(key, event);
+    this.live.publish(tenantId, TOPICS.entropyAlerts, raised);
     this.events.alertRaised(event);
     this.store
-      .appendAlert(tenantId, event)
+      .appendAlert(tenantId, raised)
       .then(() => this.#tellOpenSession(tenantId, event.session_id))
       .catch((error) => this.events.storeFailed('alert', error));
   }

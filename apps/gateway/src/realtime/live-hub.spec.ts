@@ -21,6 +21,8 @@ const alert = (session_id: string) => ({
   repeated_pattern: { intent: 'i', tool_call: 't', action_status: 'failure' as const },
   occurrence_count: 5,
   at_ms: 1,
+  alert_count: 1,
+  first_at_ms: 1,
 });
 
 describe('LiveHub', () => {

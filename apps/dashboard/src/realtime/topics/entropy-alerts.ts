@@ -1,5 +1,5 @@
-/** `gateway:entropy_alerts`: every alert of one session folded into one row. @see FR-9.10 */
-import { type AlertGroup, type EntropyAlertEvent, LIMITS } from '#contracts';
+/** `gateway:entropy_alerts`: every alert of one session's loop folded into one row. @see FR-9.10 */
+import { type AlertGroup, LIMITS, type RaisedAlert } from '#contracts';
 import type { TopicMerge } from '../topic-merge';
 import { cutBack } from './cut-back';
 
@@ -9,11 +9,11 @@ const GROUP_COUNT_MAX = LIMITS.listedSessionsMax;
 export type EntropyAlertsData = ReadonlyMap<string, AlertGroup>;
 
 /** The session appears once, however many alerts arrive for it. */
-export const entropyAlertsMerge: TopicMerge<EntropyAlertsData, AlertGroup[], EntropyAlertEvent> = {
+export const entropyAlertsMerge: TopicMerge<EntropyAlertsData, AlertGroup[], RaisedAlert> = {
   start: (snapshot) => new Map(snapshot.map((group) => [group.session_id, group])),
   apply(data, events) {
     const next = new Map(data);
-    for (const event of events) next.set(event.session_id, foldAlert(next.get(event.session_id), event));
+    for (const event of events) next.set(event.session_id, groupBehind(event));
     return cutBack(next, GROUP_COUNT_MAX, ({ session_id }) => session_id, latest);
   },
 };
@@ -21,13 +21,8 @@ export const entropyAlertsMerge: TopicMerge<EntropyAlertsData, AlertGroup[], Ent
 const latest = (groups: AlertGroup[]): AlertGroup[] =>
   groups.sort((a, b) => b.last_at_ms - a.last_at_ms).slice(0, GROUP_COUNT_MAX);
 
-function foldAlert(group: AlertGroup | undefined, event: EntropyAlertEvent): AlertGroup {
-  return {
-    session_id: event.session_id,
-    agent_id: event.agent_id,
-    alert_count: (group?.alert_count ?? 0) + 1,
-    first_at_ms: group?.first_at_ms ?? event.at_ms,
-    last_at_ms: event.at_ms,
-    latest: event,
-  };
-}
+/** As the gateway counts: only it knows that a loop was over. */
+const groupBehind = (latest: RaisedAlert): AlertGroup => {
+  const { session_id, agent_id, alert_count, first_at_ms, at_ms } = latest;
+  return { session_id, agent_id, alert_count, first_at_ms, last_at_ms: at_ms, latest };
+};
