@@ -50,11 +50,12 @@ export const useNotifications = create<NotificationStore>((set) => ({
   },
 }));
 
-/** Shows one, if that is wanted; a later one of the same `tag` takes its place. Never throws. */
+/** Shows one, if that is wanted; a later one of the same `tag` takes its place, and is heard all the same. Never throws. */
 export function notify(title: string, body: string, tag: string): void {
   if (read() !== 'on') return;
   try {
-    new Notification(title, { body, tag, icon: '/favicon.svg' });
+    const options = { body, tag, icon: '/favicon.svg', renotify: true };
+    new Notification(title, options);
   } catch {
     // Some phones offer notifications to service workers only.
   }

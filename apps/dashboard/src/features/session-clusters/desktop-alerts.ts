@@ -3,16 +3,17 @@ import { useEffect, useRef } from 'react';
 import type { AlertGroup, SessionView } from '#contracts';
 import { notify } from '../../app/notifications';
 import { againstThreshold } from '../semantic-loops/loop-texts';
+import { newsIn } from './alert-news';
 import type { SemanticAlert } from './semantic-alerts';
 import { describeTuple } from './window-dots';
 
 /** Each null until it is known: the first ones are not news. */
 export function useDesktopAlerts(
-  groups: ReadonlyMap<string, AlertGroup> | null,
+  loops: ReadonlyMap<string, AlertGroup> | null,
   semantic: ReadonlyMap<string, SemanticAlert> | null,
   waiting: ReadonlyMap<string, SessionView> | null,
 ): void {
-  useNotices(groups, ({ agent_id, latest }) => ({
+  useNotices(loops, ({ agent_id, latest }) => ({
     title: 'An agent is looping',
     body: `${agent_id}: ${describeTuple(latest.repeated_pattern)}`,
   }));
@@ -26,8 +27,8 @@ export function useDesktopAlerts(
   }));
 }
 
-/** One notification per session that was not there before; those of the first data are not news. */
-function useNotices<A>(
+/** One notification per alert that was not there before; of a session the latest. */
+function useNotices<A extends { session_id: string }>(
   alerts: ReadonlyMap<string, A> | null,
   write: (alert: A) => { title: string; body: string },
 ): void {
@@ -38,11 +39,10 @@ function useNotices<A>(
     if (alerts === null) return;
     const before = known.current;
     known.current = alerts;
-    if (before === null || document.hasFocus()) return;
-    for (const [sessionId, alert] of alerts) {
-      if (before.has(sessionId)) continue;
+    if (document.hasFocus()) return;
+    for (const alert of newsIn(alerts, before)) {
       const { title, body } = latestWrite.current(alert);
-      notify(title, body, sessionId);
+      notify(title, body, alert.session_id);
     }
   }, [alerts]);
 }

@@ -3,7 +3,7 @@
  * other words. Besides its page the only component that subscribes to `gateway:entropy_alerts`. @see FR-9.10
  */
 import { Bell, BellOff, Repeat } from 'lucide-react';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import type { AlertGroup } from '#contracts';
 import { useLoopCount } from '../../app/looping';
 import { type NotificationState, useNotifications } from '../../app/notifications';
@@ -11,6 +11,7 @@ import { useWaiting } from '../../app/waiting';
 import { type SessionsData, useTopic } from '../../realtime';
 import { Badge, cx, IconButton, ListFoot, Panel, Skeleton, usePointing } from '../../ui';
 import { AlertAnnouncer } from './alert-announcer';
+import { byBeginning } from './alert-news';
 import { AlertRow } from './alert-row';
 import { useDesktopAlerts } from './desktop-alerts';
 import { restOf } from './rest';
@@ -41,12 +42,13 @@ export function EntropyAlertsPanel({ sessions, keepsHeight, isPhone }: EntropyAl
   const policies = usePolicies();
   const [isPointed, setIsPointed] = useState(false);
   const pointing = usePointing(setIsPointed);
-  const { rows, semanticBySession } = useShownAlerts(groups, sessions, policies, isPointed);
+  const { rows, semanticGoingOn } = useShownAlerts(groups, sessions, policies, isPointed);
   const [showsAll, setShowsAll] = useState(false);
   const isCut = isPhone && !showsAll && rows.length > PHONE_ROWS_MAX;
   const rowCount = Math.min(Math.max(rows.length, 1), ROWS_SHOWN_MAX);
   const height = useStableHeight(rowCount, keepsHeight && !isPointed && data !== null) * ROW_PX;
   const unattendedCount = useLoopCount();
+  const loops = useMemo(() => data && byBeginning(data), [data]);
   const waiting = useWaiting();
   return (
     <Panel
@@ -55,7 +57,7 @@ export function EntropyAlertsPanel({ sessions, keepsHeight, isPhone }: EntropyAl
       actions={
         <>
           {isPhone ? null : <WaitingFilter />}
-          <DesktopAlertsToggle groups={data} semantic={semanticBySession} waiting={waiting} />
+          <DesktopAlertsToggle loops={loops} semantic={semanticGoingOn} waiting={waiting} />
         </>
       }
       bodyClassName=""
@@ -98,9 +100,9 @@ export function EntropyAlertsPanel({ sessions, keepsHeight, isPhone }: EntropyAl
           className="border-line border-t"
         />
       </div>
-      <AlertAnnouncer ids={data} noun="new entropy alert" />
-      <AlertAnnouncer ids={semanticBySession} noun="new semantic loop" />
-      <AlertAnnouncer ids={waiting} noun="new waiting session" />
+      <AlertAnnouncer alerts={loops} noun="new entropy alert" />
+      <AlertAnnouncer alerts={semanticGoingOn} noun="new semantic loop" />
+      <AlertAnnouncer alerts={waiting} noun="new waiting session" />
     </Panel>
   );
 }
@@ -115,7 +117,8 @@ function useStableHeight(rowCount: number, isHeld: boolean): number {
 }
 
 interface DesktopAlertsToggleProps {
-  groups: ReadonlyMap<string, AlertGroup> | null;
+  /** By what tells the loops of a session apart. */
+  loops: ReadonlyMap<string, AlertGroup> | null;
   semantic: ReadonlyMap<string, SemanticAlert> | null;
   waiting: SessionsData | null;
 }
@@ -127,9 +130,9 @@ const TOGGLE_LABELS: Record<NotificationState, string> = {
   unsupported: 'Notifications need https or localhost',
 };
 
-function DesktopAlertsToggle({ groups, semantic, waiting }: DesktopAlertsToggleProps) {
+function DesktopAlertsToggle({ loops, semantic, waiting }: DesktopAlertsToggleProps) {
   const { state, turnOn, turnOff } = useNotifications();
-  useDesktopAlerts(groups, semantic, waiting);
+  useDesktopAlerts(loops, semantic, waiting);
   const isOn = state === 'on';
   return (
     <IconButton

@@ -5,7 +5,7 @@ import {
   type SemanticLoopEvent,
   type SessionView,
 } from '#contracts';
-import { groupSemanticLoops, isOpenSemanticAlert, orderSemanticAlerts } from './semantic-alerts';
+import { goingOn, groupSemanticLoops, isOpenSemanticAlert, orderSemanticAlerts } from './semantic-alerts';
 
 const loop = (session_id: string, action: SemanticLoopAction, at_ms: number, occurrence = 1) =>
   ({ session_id, agent_id: 'a', action, at_ms, occurrence }) as SemanticLoopEvent;
@@ -77,5 +77,23 @@ describe('orderSemanticAlerts', () => {
     ]);
     const ordered = orderSemanticAlerts(alerts.values(), new Map(), new Set(['entropy']), 50);
     expect(ordered.map(({ session_id }) => session_id)).toEqual(['newer', 'older']);
+  });
+});
+
+describe('goingOn', () => {
+  const alerts = groupSemanticLoops([loop('s', 'alerted', 100)]);
+  const isGoingOn = (view: SessionView, nowMs: number) =>
+    goingOn(alerts, new Map([['s', view]]), nowMs).has('s');
+
+  it('has a session until it is let go on, or asks nothing again for a while', () => {
+    expect(isGoingOn(session('active'), 100)).toBe(true);
+    expect(isGoingOn(session('paused', 150), 200)).toBe(true);
+    expect(isGoingOn(session('active', 150), 200)).toBe(false);
+    expect(isGoingOn(session('active'), 100 + SEMANTIC_ALERT_OVER_AFTER_MS)).toBe(false);
+  });
+
+  it('has none that is paused later, whatever for', () => {
+    const later = 100 + SEMANTIC_ALERT_OVER_AFTER_MS;
+    expect(isGoingOn(session('paused', later), later)).toBe(false);
   });
 });

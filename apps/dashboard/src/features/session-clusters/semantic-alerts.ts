@@ -48,9 +48,25 @@ export function isOpenSemanticAlert(
   if (session?.ended) return false;
   if (session && isStoppedState(session.control.state)) return true;
   if (session && (session.control.since_ms ?? 0) > latest.at_ms) return false;
-  // As the gateway has it: one stamped by a clock that was ahead is no newer than any other.
-  return Math.abs(nowMs - latest.at_ms) < SEMANTIC_ALERT_OVER_AFTER_MS;
+  return isRecent(latest, nowMs);
 }
+
+/** Those of sessions that ask the same now: the next loop of one that is not among them is news. */
+export const goingOn = (
+  alerts: ReadonlyMap<string, SemanticAlert>,
+  sessions: ReadonlyMap<string, SessionView>,
+  nowMs: number,
+): Map<string, SemanticAlert> =>
+  new Map(
+    [...alerts].filter(
+      ([sessionId, alert]) =>
+        isRecent(alert.latest, nowMs) && isOpenSemanticAlert(alert, sessions.get(sessionId), nowMs),
+    ),
+  );
+
+/** As the gateway has it: one stamped by a clock that was ahead is no newer than any other. */
+const isRecent = ({ at_ms }: SemanticLoopEvent, nowMs: number): boolean =>
+  Math.abs(nowMs - at_ms) < SEMANTIC_ALERT_OVER_AFTER_MS;
 
 /**
  * The latest to begin first. A session that also repeats its steps has its entropy alert, and no second row.
