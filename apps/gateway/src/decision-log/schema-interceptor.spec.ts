@@ -334,6 +334,31 @@ describe('SchemaInterceptor', () => {
     expect(gateway.happened.slice(0, 2)).toEqual(['handed over', 'turn over']);
   });
 
+  test('stores and publishes in the order in which it scores, whatever a batch waits for between two of its steps', async () => {
+    await gateway.send(log('1'));
+    const elsewhere = log('3', { meta: { trace_id: '3', session_id: 'read first' } });
+    const answers = await Promise.all([gateway.send(log('2'), elsewhere), gateway.send(log('4'))]);
+    expect(answers.flat()).toMatchObject([
+      { trace_id: '2', entropy: { window_size: 2 } },
+      { trace_id: '3', entropy: { window_size: 1 } },
+      { trace_id: '4', entropy: { window_size: 3 } },
+    ]);
+    const order = gateway.published.filter(({ session_id }) => session_id === 's');
+    expect(order.map(({ trace_id }) => trace_id)).toEqual(['1', '2', '4']);
+  });
+
+  test('of a batch that waits between two of its steps none was there where the store refuses the first', async () => {
+    await gateway.send(log('1'));
+    gateway.control.storeFails = true;
+    const batch = [log('2'), log('3', { meta: { trace_id: '3', session_id: 'read first' } })];
+    await expect(gateway.send(...batch)).rejects.toThrow('The store cannot take more');
+    gateway.control.storeFails = false;
+    expect(await gateway.send(...batch)).toMatchObject([
+      { entropy: { window_size: 2 } },
+      { entropy: { window_size: 1 } },
+    ]);
+  });
+
   test('copies in two batches that wait for each other are both answered', async () => {
     const [a, b] = [log('a'), log('b')];
     const answers = await Promise.all([gateway.send(a, b), gateway.send(b, a)]);

@@ -121,7 +121,8 @@ export class SchemaInterceptor {
   /**
    * Answers in the order of `messages`; each stands for itself. Resolves once what was accepted is durable.
    * @param sender may speak for some agents alone; absent: for any
-   * @throws ObservatoryError store_busy, store_full: what was not answered is not stored, send it again
+   * @throws ObservatoryError store_busy, store_full: nothing is answered, and nothing lost if all of it is sent again; of a batch
+   *   that waited between two of its steps, what came before may be stored
    */
   async intercept(
     tenantId: string,
@@ -137,10 +138,18 @@ export class SchemaInterceptor {
     const commit = new OpenCommit(this.#parts.memory);
     /** Scored, not yet stored. */
     const steps: Placed<Scored>[] = [];
+    /** Of those that were scored before something had to be waited for. */
+    const storing: Promise<void>[] = [];
     try {
       for (let at = 0; at < messages.length; at += 1) {
         const step = this.#prepare(tenantId, messages[at] as Incoming, commit, sender);
         // Awaiting what is ready would give other requests a turn in between, for nothing.
+        if (step instanceof Promise && steps.length > 0) {
+          // What others send meanwhile is scored behind them, and must not be stored or shown before them.
+          const stored = this.#store(steps.splice(0), outcome);
+          stored.catch(() => {});
+          storing.push(stored);
+        }
         const prepared = step instanceof Promise ? await step : step;
         if (prepared.kind === 'rejected') answers[at] = prepared.answer;
         else if (prepared.kind === 'duplicate') {
@@ -165,6 +174,7 @@ export class SchemaInterceptor {
         const introductions = this.#conclude(steps, await this.#append(steps), outcome);
         if (introductions.length > 0) await Promise.all(introductions);
       }
+      if (storing.length > 0) await Promise.all(storing);
       commit.succeed();
     } catch (error) {
       commit.fail(error);
