@@ -62,6 +62,14 @@ module.exports = {
       to: { path: '^libs/adapters/src/', pathNot: '^libs/adapters/src/$1/' },
     },
     {
+      name: 'sqlite-comes-in-the-edition-of-this-node',
+      comment:
+        'By its name it is the one of Node 20; #adapters/sqlite has the one that fits. Types are the same.',
+      severity: 'error',
+      from: { pathNot: '^libs/adapters/src/sqlite/sqlite-library\\.ts$' },
+      to: { path: '(^|/)better-sqlite3', dependencyTypesNot: ['type-only'] },
+    },
+    {
       name: 'libs-import-no-app',
       comment: 'Holds for specs and libs/testing too.',
       severity: 'error',

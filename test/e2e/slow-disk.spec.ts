@@ -1,7 +1,7 @@
 /** Another program holds the database, as a disk that hangs would: what operators stop is stopped, and they are told how it stands. */
 import { join } from 'node:path';
-import SQLite from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
+import { SQLite } from '#adapters/sqlite';
 import { always, openaiChat } from '../integration/proxy/vendors.js';
 import { gateway, startOneGateway, upstream, upstreamsAt } from '../integration/start-one-gateway.js';
 import { checkEveryLook } from './check-page.js';
