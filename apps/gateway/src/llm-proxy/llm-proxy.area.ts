@@ -224,6 +224,7 @@ export class LlmProxyArea {
       },
     });
     this.views = new AgentViews({
+      clock,
       agents: this.agents,
       activity: this.#activity,
       windows: this.#windows,

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import {
   type AgentPolicy,
   type AgentView,
@@ -27,6 +27,7 @@ beforeEach(() => {
   published = [];
   lookCount = 0;
   views = new AgentViews({
+    clock,
     activity,
     agents: {
       known: () => [],
@@ -65,6 +66,25 @@ describe('an agent that calls no more', () => {
     expect(published[1]).toMatchObject({ error_rate: null, spend: { hour: { spent_usd: 0 } } });
     views.publishFaded();
     expect(published).toHaveLength(2);
+  });
+
+  test('is shown with the sum of the new day as soon as that begins, whenever the gateway was started', async () => {
+    vi.useFakeTimers({ now: clock.nowMs(), toFake: ['setInterval', 'clearInterval'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const pass = (ms: number) => {
+      for (let passed = 0; passed < ms; passed += 1_000) {
+        clock.advance(1_000);
+        vi.advanceTimersByTime(1_000);
+      }
+    };
+    await views.list('t');
+    pass(20_000);
+    views.start();
+    onTestFinished(() => views.stop());
+    pass(40_000 - 1_000);
+    expect(published).toEqual([]);
+    pass(2_000);
+    expect(published).toMatchObject([{ spend: { day: { spent_usd: 0 } } }]);
   });
 
   test('is so for those who looked first, too, whoever has looked since', async () => {

@@ -19,7 +19,7 @@ import {
   TOPICS,
 } from '#contracts';
 import { type KillSwitchWindows, presetOf } from '#domain/kill-switch';
-import { MINUTE_MS } from '#kernel';
+import { type Clock, MINUTE_MS } from '#kernel';
 import type { HeldCalls } from '../calls/held-calls.js';
 import { type AgentActivity, hasBudget } from './agent-activity.js';
 import type { AgentDirectory } from './agent-directory.js';
@@ -29,12 +29,11 @@ import { agentOfWindow } from './window-key.js';
 
 /** One view per changed agent and interval. */
 const PUBLISH_INTERVAL_MS = 1_000;
-/** How long an agent that calls no more is shown with the figures of when it did. */
-const FADE_INTERVAL_MS = MINUTE_MS;
 /** Agents looked at in one turn of the event loop: proxied calls wait behind it, and a tenant may have tens of thousands. */
 export const AGENTS_PER_TURN = 500;
 
 export interface AgentViewsParts {
+  clock: Clock;
   agents: AgentDirectory;
   activity: AgentActivity;
   windows: Pick<KillSwitchWindows, 'highestScores'>;
@@ -48,22 +47,20 @@ export class AgentViews {
   readonly #changed = new Set<AgentScope>();
   /** Figures that time alone changes, as they were shown last; of too many the first gives way. */
   readonly #shown = new Map<AgentScope, string>();
-  #timers: NodeJS.Timeout[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  /** By the clock: a day's sum ends with the day. */
+  #fadedMinute = Number.NaN;
 
   constructor(parts: AgentViewsParts) {
     this.#parts = parts;
   }
 
   start(): void {
-    this.#timers = [
-      setInterval(() => this.#publish(), PUBLISH_INTERVAL_MS),
-      setInterval(() => this.publishFaded(), FADE_INTERVAL_MS),
-    ];
-    for (const timer of this.#timers) timer.unref();
+    this.#timer = setInterval(() => this.#tick(), PUBLISH_INTERVAL_MS).unref();
   }
 
   stop(): void {
-    for (const timer of this.#timers) clearInterval(timer);
+    clearInterval(this.#timer);
   }
 
   /** Published with the next interval, if it is known then. */
@@ -229,6 +226,14 @@ export class AgentViews {
   /** Agent -> highest score among its windows, in one pass over all. */
   #scores(): ReadonlyMap<string, number> {
     return this.#parts.windows.highestScores(agentOfWindow);
+  }
+
+  /** What fades does so with the minute that begins, for an agent that calls no more. */
+  #tick(): void {
+    const minute = Math.floor(this.#parts.clock.nowMs() / MINUTE_MS);
+    if (minute !== this.#fadedMinute) this.publishFaded();
+    this.#fadedMinute = minute;
+    this.#publish();
   }
 
   #publish(): void {
