@@ -26,6 +26,14 @@ describe('failureStill', () => {
     expect(failureStill({ ...refused, command: 'resume' }, { state: 'active', since_ms: 1_001 })).toBe(null);
   });
 
+  it('is over once the session is ended for good, and not where that is why it was refused', () => {
+    for (const command of ['pause', 'resume', 'inject'] as const) {
+      const failure: Failure = { ...refused, command };
+      expect(failureStill(failure, { state: 'terminated', since_ms: 1_001 })).toBe(null);
+      expect(failureStill(failure, { state: 'terminated', since_ms: 900 })).toBe(failure);
+    }
+  });
+
   it('is of no other command', () => {
     const guidance: Failure = { ...refused, command: 'inject' };
     expect(failureStill(guidance, { state: 'paused', since_ms: 2_000 })).toBe(guidance);

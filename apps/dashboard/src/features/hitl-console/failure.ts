@@ -10,14 +10,15 @@ export interface Failure {
   atMs: number;
 }
 
-/** Null where it is done by now, as the session shows: only the answer was lost, or somebody has done it since. */
+/** Null where it is done by now, as the session shows, or nobody can do it any more: only the answer was lost, or somebody has since. */
 export function failureStill(
   failure: Failure | null,
   control: Pick<ControlView, 'state' | 'since_ms'> | undefined,
 ): Failure | null {
-  if (failure === null || control === undefined || !isDone(failure.command, control)) return failure;
+  if (failure === null || control === undefined || !isSettled(failure.command, control)) return failure;
   return failure.wasAnswered && (control.since_ms ?? 0) <= failure.atMs ? failure : null;
 }
 
-const isDone = (command: Command, { state }: Pick<ControlView, 'state'>): boolean =>
-  command === 'pause' ? isStoppedState(state) : command === 'resume' && state === 'active';
+const isSettled = (command: Command, { state }: Pick<ControlView, 'state'>): boolean =>
+  state === 'terminated' ||
+  (command === 'pause' ? isStoppedState(state) : command === 'resume' && state === 'active');
