@@ -55,7 +55,9 @@ test.each([
     await dialog.waitFor({ state: 'detached' });
     await page.getByTestId(undo).click();
     await page.getByRole('dialog').getByRole('button').last().click();
-    await page.getByTestId(button).waitFor();
+    await page.getByTestId(button).click();
+    expect(await dialog.getByLabel('Reason').inputValue(), 'the reason of the next stop').toBe('');
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
     await ask('first');
   },
 );

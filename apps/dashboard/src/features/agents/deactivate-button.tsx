@@ -65,6 +65,8 @@ function StopButton(props: StopButtonProps) {
   };
   // Somebody else was faster, or the store has it now.
   if (whenStopped !== null && (asks === 'first' || (asks === 'failed' && isStored))) setAsks('no');
+  // The next stop has a reason of its own.
+  if (whenStopped !== null && asks === 'no' && reason !== '') setReason('');
   const button = (
     <Button
       variant="danger-quiet"
