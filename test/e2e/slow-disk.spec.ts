@@ -21,6 +21,21 @@ function holdDatabase(): () => void {
   return () => other.exec('ROLLBACK');
 }
 
+test('a gateway without sessions does not ask for a first one while it can take none', async () => {
+  const page = await openAs(browser, gateway, 'ana');
+  await page.getByText('Listening for your first DecisionLog').waitFor();
+  const letGo = holdDatabase();
+  await expect.poll(async () => (await fetch(`${gateway.url}/readyz`)).status).toBe(503);
+  await page.reload();
+  const unable = page.getByText('The database takes nothing: no session can arrive');
+  await unable.waitFor();
+  expect(await page.getByText('Listening for').count()).toBe(0);
+  await checkEveryLook(page, 'slow-disk-no-sessions');
+  letGo();
+  await unable.waitFor({ state: 'detached', timeout: 60_000 });
+  await page.getByText('Listening for your first DecisionLog').waitFor();
+});
+
 test.each([
   ['all agents', '/agents', 'stop-all', 'Stop all agents', 'let-all-run'],
   ['one agent', '/agents/first', 'agent-deactivate', 'Deactivate agent', 'agent-reactivate'],

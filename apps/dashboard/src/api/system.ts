@@ -17,6 +17,10 @@ export const systemQuery = {
 export const failingUpstreams = ({ upstreams }: Pick<SystemView, 'upstreams'>): UpstreamHealth[] =>
   upstreams.filter(({ state }) => state === 'failing');
 
+/** Its disk is full, fails or hangs, or another program holds it. */
+export const takesNothing = ({ not_ready }: Pick<SystemView, 'not_ready'>): boolean =>
+  not_ready.some((reason) => reason.startsWith('store: '));
+
 /** Of its own: calls go on without them. */
 export const missingPartCount = ({ sidecar, redis }: Pick<SystemView, 'sidecar' | 'redis'>): number =>
   Number(sidecar.state === 'down' || sidecar.store_problem !== null) +

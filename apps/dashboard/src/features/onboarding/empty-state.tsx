@@ -5,7 +5,8 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { KeyRound, Radio, Repeat } from 'lucide-react';
 import { useState } from 'react';
-import { api, useDenial } from '../../api';
+import { api, systemQuery, takesNothing, useDenial } from '../../api';
+import { TextLink } from '../../app/text-link';
 import { Button, Callout, Skeleton, Tabs } from '../../ui';
 import { Segmented } from '../../ui/segmented';
 import { ListeningPulse } from './listening-pulse';
@@ -47,9 +48,17 @@ const WORDS: Record<Way, { lead: string; title: string; text: string }> = {
 export function OnboardingEmptyState() {
   const [way, setWay] = useState<Way>('logs');
   const { lead, title, text } = WORDS[way];
+  const { data: isBarred = false } = useQuery({ ...systemQuery, select: ({ view }) => takesNothing(view) });
   return (
     <section aria-labelledby="onboarding-title" className="mx-auto w-full max-w-4xl px-4 py-10 md:py-14">
-      <ListeningPulse>{lead}</ListeningPulse>
+      {isBarred ? (
+        <Callout tone="danger" alert>
+          The database takes nothing: no session can arrive until it does.{' '}
+          <TextLink to="/system">System says why</TextLink>
+        </Callout>
+      ) : (
+        <ListeningPulse>{lead}</ListeningPulse>
+      )}
       <h1
         id="onboarding-title"
         className="mt-4 text-balance text-center font-semibold text-xl tracking-tight"
