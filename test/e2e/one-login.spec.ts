@@ -38,6 +38,20 @@ test('who signs in as somebody else in one tab is somebody else in all of them',
   expect(first.url()).toBe(`${gateway.url}/`);
 });
 
+test('who is signed in is asked for no login, and goes on to where they wanted', async () => {
+  const page = await openAs(browser, gateway, 'ana');
+  await page.goto(`${gateway.url}/login`);
+  await row(page, 'of-default').waitFor();
+  await page.goto(`${gateway.url}/login?next=${encodeURIComponent('/?q=of-default')}`);
+  await row(page, 'of-default').waitFor();
+  expect(page.url()).toBe(`${gateway.url}/?q=of-default`);
+  // A link with a token asks to be signed in with that.
+  await page.goto(`${gateway.url}/login#token=${tokenOfBlue}`);
+  await page.getByText('Taken from your link.').waitFor();
+  await page.getByTestId('login-submit').click();
+  await page.getByText('viewer · blue').waitFor();
+});
+
 test('who signs out in one tab is signed out in all of them', async () => {
   const first = await openAs(browser, gateway, 'ana');
   await row(first, 'of-default').waitFor();

@@ -9,7 +9,14 @@ import { meQuery, queryClient } from '../../api';
 import { tellOtherTabs, whenSignedInElsewhere } from '../../app/one-login';
 import { Button, Callout, Field, IconButton, Input, Logo, useFocusFirstError, useNow } from '../../ui';
 import { LoginBackdrop } from './login-backdrop';
-import { rememberedName, rememberName, type SignInFailure, signIn, tokenOfFragment } from './sign-in';
+import {
+  isSignedIn,
+  rememberedName,
+  rememberName,
+  type SignInFailure,
+  signIn,
+  tokenOfFragment,
+} from './sign-in';
 
 export function LoginPage() {
   const { next, undone } = useSearch({ from: '/login' });
@@ -53,6 +60,7 @@ function LoginForm() {
   const form = useFocusFirstError(failure?.field ? { [failure.field]: failure.message } : {});
   const goOn = useGoOn();
   useEffect(() => whenSignedInElsewhere(goOn));
+  useWhenSignedIn(!isGiven, goOn);
   useLinkToken((linked) => {
     setToken(linked);
     setIsGiven(true);
@@ -197,6 +205,19 @@ function useLinkToken(onToken: (token: string) => void): void {
     take();
     window.addEventListener('hashchange', take);
     return () => window.removeEventListener('hashchange', take);
+  }, []);
+}
+
+/** @param isWanted false: whoever comes with a token wants to be signed in by that */
+function useWhenSignedIn(isWanted: boolean, run: () => void): void {
+  const latest = useRef(isWanted ? run : null);
+  latest.current = isWanted ? run : null;
+  useEffect(() => {
+    let isShown = true;
+    void isSignedIn().then((isSo) => isSo && isShown && latest.current?.());
+    return () => {
+      isShown = false;
+    };
   }, []);
 }
 

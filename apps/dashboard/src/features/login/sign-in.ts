@@ -22,14 +22,19 @@ const NOT_KEPT: SignInFailure = {
   retryAtMs: null,
 };
 
+/** Not through `api`, which leads here whoever is not signed in. */
+const askMe = (): Promise<Response> =>
+  fetch('/v1/auth/me', { credentials: 'same-origin', signal: AbortSignal.timeout(TIMEOUT_MS) });
+
 /** Whether the cookie that the login came with is sent from now on. */
-async function isKept(): Promise<boolean> {
-  const { status } = await fetch('/v1/auth/me', {
-    credentials: 'same-origin',
-    signal: AbortSignal.timeout(TIMEOUT_MS),
-  });
-  return status !== 401;
-}
+const isKept = async (): Promise<boolean> => (await askMe()).status !== 401;
+
+/** Never rejects. */
+export const isSignedIn = (): Promise<boolean> =>
+  askMe().then(
+    ({ ok }) => ok,
+    () => false,
+  );
 
 /** Never rejects. */
 export async function signIn(token: string, operatorId: string): Promise<Me | SignInFailure> {
