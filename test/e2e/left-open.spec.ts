@@ -122,9 +122,11 @@ test('what failed says when it did, once that is no longer now', async () => {
   await page.context().close();
 });
 
-test('the steps of a session are still held while the pointer is on what waits above them', async () => {
+test('the steps of a session are held while the pointer is on them or on what waits above, and come once it merely rests there', async () => {
   await loopIn(gateway, 'steps');
-  const page = await openAs(browser, gateway, 'eli', '/sessions/steps');
+  const page = await openAs(browser, gateway, 'eli');
+  await page.clock.install();
+  await page.goto(`${gateway.url}/sessions/steps`);
   const steps = page.getByRole('region', { name: 'Steps, newest first' });
   await steps.getByText('failure').or(steps.getByText('success')).first().waitFor();
   await steps.hover();
@@ -142,5 +144,15 @@ test('the steps of a session are still held while the pointer is on what waits a
   await post('second that waits');
   await page.getByRole('button', { name: '2 new' }).waitFor();
   expect(await steps.getByText('that waits').count()).toBe(0);
+  await page.clock.fastForward('00:31');
+  await steps.getByText('second that waits').first().waitFor();
+  // Whoever walks through them by keyboard reads on.
+  await page.keyboard.press('j');
+  await steps.locator(':focus-visible').waitFor();
+  await steps.hover({ position: { x: 5, y: 5 } });
+  await page.clock.fastForward('00:31');
+  await post('third that waits');
+  await page.getByRole('button', { name: '1 new' }).waitFor();
+  expect(await steps.getByText('third that waits').count()).toBe(0);
   await page.context().close();
 });

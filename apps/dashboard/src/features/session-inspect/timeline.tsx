@@ -6,7 +6,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { useCallback, useMemo, useRef, useState } from 'react';
 import type { SessionDetail, SessionView } from '#contracts';
 import { useRowFocus } from '../../app/keyboard/use-row-focus';
-import { Button, Callout, EmptyState, NewPill, useOverscan } from '../../ui';
+import { Button, Callout, EmptyState, NewPill, useOverscan, usePointing } from '../../ui';
 import { LoopRow } from '../semantic-loops/loop-row';
 import { StepRow } from './step-row';
 import { markOf, splitAtMark, type TimelineEntry, timelineEntries, timelineSteps } from './timeline-entries';
@@ -34,6 +34,9 @@ export function Timeline({ detail, openSeqs, onToggle }: TimelineProps) {
     [steps, detail.semantic_loops, hasBeginning],
   );
   const { shown, waitingCount, setIsHeld } = useHeldEntries(entries);
+  const pointing = usePointing((isPointing) =>
+    setIsHeld(isPointing || (scrollRef.current !== null && isRead(scrollRef.current))),
+  );
   const [openLoops, setOpenLoops] = useState<ReadonlySet<string>>(new Set());
   const toggleLoop = useCallback((eventId: string) => {
     setOpenLoops((before) => {
@@ -58,11 +61,7 @@ export function Timeline({ detail, openSeqs, onToggle }: TimelineProps) {
   if (entries.length === 0) return <NoSteps session={detail.session} />;
   return (
     // The pill lies within: where it comes up below the pointer, and on its way there, the pointer must not let the steps go.
-    <div
-      className="relative h-full"
-      onPointerEnter={() => setIsHeld(true)}
-      onPointerLeave={() => setIsHeld(scrollRef.current !== null && isRead(scrollRef.current))}
-    >
+    <div className="relative h-full" {...pointing}>
       <NewPill count={waitingCount} onRelease={release} />
       {/* Focusable, because a scrolling region has to be reachable by keyboard. */}
       <section
