@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { buildDecisionLog } from '#testing';
 import { gateway, startOneGateway } from '../integration/start-one-gateway.js';
+import { checkEveryLook, SIZES } from './check-page.js';
 import { browser, launchOneBrowser } from './launch-one-browser.js';
 import { openAs } from './log-in.js';
 import { loopIn } from './loop-in.js';
@@ -121,6 +122,54 @@ test('what failed says when it did, once that is no longer now', async () => {
   await failure.getByText('· 3 min ago').waitFor();
   await page.context().close();
 });
+
+/** As the gateway tells it after weeks. @returns what tells it */
+async function deletionOf(page: Page, sessionId: string): Promise<() => void> {
+  const topic = `session:${sessionId}`;
+  let tell: (() => void) | undefined;
+  await page.routeWebSocket(/\/socket\.io\//, (browserSide) => {
+    const gatewaySide = browserSide.connectToServer();
+    gatewaySide.onMessage((message) => {
+      browserSide.send(message);
+      const [, text] = /^43\/live,\d+\[(.*)\]$/s.exec(String(message)) ?? [];
+      const ack = text === undefined ? null : JSON.parse(text);
+      if (ack?.topic !== topic) return;
+      const seq = ack.seq + 1;
+      const frame = { topic, from_seq: seq, to_seq: seq, events: [{ seq, payload: { kind: 'deleted' } }] };
+      tell = () => browserSide.send(`42/live,${JSON.stringify(['frame', frame])}`);
+    });
+  });
+  return () => tell?.();
+}
+
+test.each([
+  ['that ran', 'ran-once'],
+  ['that somebody holds', 'held-once'],
+])(
+  'of a session %s nothing is offered once it is deleted, and what was read of it stays',
+  async (_, sessionId) => {
+    await loopIn(gateway, sessionId);
+    if (sessionId === 'held-once')
+      await gateway.operator('POST', `/v1/sessions/${sessionId}/pause`, { reason: 'looks odd' });
+    const page = await openAs(browser, gateway, 'fay');
+    const tellDeletion = await deletionOf(page, sessionId);
+    await page.goto(`${gateway.url}/sessions/${sessionId}`);
+    const commands = page.getByRole('button', {
+      name: /^(Pause|Resume|Terminate|Inject|Hold|Guide|Rewrite)/,
+    });
+    await commands.first().waitFor();
+    tellDeletion();
+    await page.getByText('The gateway no longer has this session').waitFor();
+    expect(await commands.count()).toBe(0);
+    await page.getByTestId('step-row').first().waitFor();
+    await page.keyboard.press('p');
+    expect(new URL(page.url()).pathname).toBe(`/sessions/${sessionId}`);
+    await checkEveryLook(page, `deleted-${sessionId}`);
+    await page.setViewportSize(SIZES.phone);
+    expect(await commands.count()).toBe(0);
+    await page.context().close();
+  },
+);
 
 test('the steps of a session are held while the pointer is on them or on what waits above, and come once it merely rests there', async () => {
   await loopIn(gateway, 'steps');

@@ -76,7 +76,7 @@ function Inspect({ detail, isDeleted }: InspectProps) {
   const controls = useRef<HTMLDivElement>(null);
   const pauseAndInspect = usePauseAndInspect();
   useShortcut('pause', () => {
-    if (session.control.mode === 'observe_only') return false;
+    if (isDeleted || session.control.mode === 'observe_only') return false;
     return void pauseAndInspect.run(session, 'Paused while inspecting');
   });
   return (
@@ -98,19 +98,24 @@ function Inspect({ detail, isDeleted }: InspectProps) {
           tabIndex={-1}
           className="flex w-[380px] shrink-0 flex-col gap-3 overflow-y-auto outline-none max-md:w-full max-md:overflow-visible"
         >
-          <HitlConsole detail={detail} />
-          <HeldCalls session={session} />
-          <HeldMessages
-            sessionId={session.session_id}
-            held={detail.held}
-            heldCount={session.control.held_count}
-          />
+          {isDeleted ? null : <Controls detail={detail} />}
           <FiredWindow detail={detail} />
           <AuditTrail entries={detail.audit} />
         </div>
       </div>
-      {isPhone ? <ActionBar session={session} /> : null}
+      {isPhone && !isDeleted ? <ActionBar session={session} /> : null}
     </div>
+  );
+}
+
+function Controls({ detail }: { detail: SessionDetail }) {
+  const { session, held } = detail;
+  return (
+    <>
+      <HitlConsole detail={detail} />
+      <HeldCalls session={session} />
+      <HeldMessages sessionId={session.session_id} held={held} heldCount={session.control.held_count} />
+    </>
   );
 }
 
