@@ -46,7 +46,9 @@ test('a browser that reaches the gateway no more does not say that its parts ser
     const view = await response.json();
     const store_problem = 'Redis does not answer';
     const sidecar = { ...view.sidecar, state: 'serving', store_problem, since_ms: Date.now() };
-    await route.fulfill({ json: { ...view, sidecar, redis: { configured: true, connected: true } } });
+    await route.fulfill({
+      json: { ...view, sidecar, redis: { configured: true, connected: true, away_since_ms: null } },
+    });
   });
   await page.goto(`${gateway.url}/system`);
   const state = page.getByTestId('sidecar-state');

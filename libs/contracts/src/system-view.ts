@@ -86,7 +86,12 @@ export const systemViewSchema = z.object({
   fail_open: z.record(z.string(), z.number()),
   /** Of these the limiter's, by what was wrong; those that did not occur are absent. */
   limiter_fail_open: z.partialRecord(z.enum(LIMITER_FAILURES), z.number()),
-  redis: z.object({ configured: z.boolean(), connected: z.boolean() }),
+  redis: z.object({
+    configured: z.boolean(),
+    connected: z.boolean(),
+    /** When this gateway began to miss it; null: it does not. */
+    away_since_ms: z.number().nullable(),
+  }),
   /** Those that calls went to since the start of this gateway, by name. */
   upstreams: z.array(upstreamHealthSchema),
 });

@@ -139,14 +139,22 @@ describe.skipIf(redisMissing !== null)('a gateway whose Redis forgets', () => {
     await expect.poll(() => gateway.output(), SOON).toMatch(line);
   });
 
-  test('says that it is away where it hangs, also while nobody calls', async () => {
+  test('says that it is away, and since when, where it hangs, also while nobody calls', async () => {
+    const state = async () => (await system()).redis;
+    expect(await state()).toEqual({ configured: true, connected: true, away_since_ms: null });
+    const frozenAtMs = Date.now();
     redis.freeze();
     try {
-      expect(await isConnected()).toBe(false);
+      const { connected, away_since_ms } = await state();
+      expect(connected).toBe(false);
+      expect(away_since_ms).toBeGreaterThanOrEqual(frozenAtMs);
+      expect(away_since_ms).toBeLessThanOrEqual(Date.now());
+      expect(await state()).toEqual({ configured: true, connected, away_since_ms });
     } finally {
       redis.thaw();
     }
     await expect.poll(isConnected, SOON).toBe(true);
+    expect((await state()).away_since_ms).toBe(null);
   });
 
   test('knows it after one more call where Redis was emptied and never went away', async () => {

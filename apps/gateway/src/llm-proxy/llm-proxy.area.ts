@@ -320,10 +320,11 @@ export class LlmProxyArea {
     tenantId: string,
   ): Promise<Pick<SystemView, 'fail_open' | 'limiter_fail_open' | 'redis' | 'upstreams'>> {
     const { limits } = this.#parts;
+    const connected = await limits.isConnected();
     return {
       fail_open: this.#events.failOpenCounts(),
       limiter_fail_open: this.#events.limiterFailureCounts(),
-      redis: { configured: limits.isShared, connected: await limits.isConnected() },
+      redis: { configured: limits.isShared, connected, away_since_ms: limits.awaySinceMs },
       upstreams: this.#upstreamHealth
         .list(tenantId, waitsOf(this.#route?.running ?? [], tenantId))
         .filter(({ name }) => this.upstreams.find(tenantId, name) !== null),

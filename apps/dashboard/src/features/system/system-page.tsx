@@ -152,7 +152,7 @@ function Parts({ view, asOfMs }: PartsProps) {
 }
 
 function RedisPanel({
-  redis: { configured, connected },
+  redis: { configured, connected, away_since_ms },
   asOfMs,
 }: {
   redis: SystemView['redis'];
@@ -180,7 +180,15 @@ function RedisPanel({
         </StateBadge>
       }
     >
-      <p className="text-muted">{text}</p>
+      <p className="text-muted">
+        {text}
+        {typeof away_since_ms === 'number' ? (
+          <>
+            {' '}
+            This began <RelativeTime atMs={away_since_ms} className="nums font-medium text-danger" />.
+          </>
+        ) : null}
+      </p>
     </Panel>
   );
 }

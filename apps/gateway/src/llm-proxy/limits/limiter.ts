@@ -21,6 +21,8 @@ export interface LimiterLink {
   controlLog: SharedLog | null;
   /** The shared store answers now, and was asked. Never rejects. */
   isConnected(): Promise<boolean>;
+  /** When the shared store was first found not to be there, since it last was; null: it is, or there is none. */
+  readonly awaySinceMs: number | null;
   /**
    * To be set. The shared store is there, for the first time or again: it heard of nothing that was spent without it, and may
    * have lost what it had counted.
@@ -47,16 +49,23 @@ export async function openLimiter(
       homes: null,
       controlLog: null,
       isConnected: async () => false,
+      awaySinceMs: null,
       onReady: () => {},
       close: async () => {},
     };
   const { connectRedisAt, RedisAgentHomes, RedisControlLog, RedisRateLimiter } = await import(
     '#adapters/redis'
   );
+  let awaySinceMs: number | null = null;
+  const note = (isThere: boolean): boolean => {
+    awaySinceMs = isThere ? null : (awaySinceMs ?? clock.nowMs());
+    return isThere;
+  };
   // Redis that is away says so with every attempt.
   const lines = new LinePace<'redis_failed'>(steadyClock);
   const connection = connectRedisAt(redisUrls, {
     onError: (failure) => {
+      if (!connection.isReady) note(false);
       const untold_count = lines.untoldAt('redis_failed');
       if (untold_count === null) return;
       logger.error(
@@ -67,6 +76,7 @@ export async function openLimiter(
       );
     },
     onReady: () => {
+      note(true);
       logger.info({ event: 'redis_ready' }, 'connected to Redis');
       link.onReady();
     },
@@ -82,7 +92,10 @@ export async function openLimiter(
       gatewayId: own.gatewayId,
       opened: connection.open(),
     },
-    isConnected: () => connection.answers(),
+    isConnected: async () => note(await connection.answers()),
+    get awaySinceMs() {
+      return awaySinceMs;
+    },
     onReady: () => {},
     close: () => connection.quit(),
   };
