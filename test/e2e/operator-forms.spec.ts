@@ -153,6 +153,7 @@ test('a kill switch is switched off and on, made tolerant, then given numbers of
 
 test('a semantic match is judged: right stays, wrong takes its entry away', async () => {
   await open('/cache');
+  await page.getByText('Counted by this gateway since its start').waitFor();
   const matches = page.getByRole('article', { name: /Match of help-desk/ });
   await matches.first().waitFor();
   expect(await matches.count()).toBe(2);

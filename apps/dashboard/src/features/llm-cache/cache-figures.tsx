@@ -72,6 +72,9 @@ export function CacheFigures({ stats }: { stats: CacheStats }) {
   return (
     <section aria-label={`Figures over ${plural(lookupCount, 'look-up')}`}>
       <Figures figures={figures} />
+      <p className="mt-1.5 px-1 text-muted text-xs">
+        Counted by this gateway since its start. Entries are those of now.
+      </p>
     </section>
   );
 }
