@@ -95,7 +95,7 @@ const HEADINGS: readonly { label: string; className?: string }[] = [
   { label: SPAN_LABELS.month, className: 'w-32 text-right max-xl:w-28 max-lg:hidden' },
   { label: 'Kill switch', className: 'w-28' },
   { label: 'Calls/min', className: 'w-24 text-right max-lg:hidden' },
-  { label: 'Errors', className: 'w-28 text-right' },
+  { label: 'Errors, 5 min', className: 'w-28 text-right' },
   { label: 'Last call', className: 'w-20 text-right max-xl:hidden' },
 ];
 
