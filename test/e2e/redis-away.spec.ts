@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { respondJson } from '#testing';
 import { gateway, startOneGateway, upstream, upstreamsAt } from '../integration/start-one-gateway.js';
+import { checkEveryLook } from './check-page.js';
 import { browser, launchOneBrowser } from './launch-one-browser.js';
 import { openAs } from './log-in.js';
 
@@ -29,6 +30,8 @@ test('calls go on without rates and budgets, and System says that these are not 
   const redis = page.getByText('Calls go on: rates and budgets are not enforced');
   await redis.getByText(/This began \d+ (s|min) ago/).waitFor();
   await page.getByText('Look at the Redis that REDIS_URL names').waitFor();
+  await redis.scrollIntoViewIfNeeded();
+  await checkEveryLook(page, 'redis-away-system');
   await page.getByText('Rates and budgets were not enforced: Redis was not connected.').waitFor();
 });
 
