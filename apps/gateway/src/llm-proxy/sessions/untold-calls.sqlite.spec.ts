@@ -109,10 +109,24 @@ test('a session whose latest step was lost took what all of its calls did', asyn
     expect(await rowOf()).toEqual({ cost_usd: 0.003, tokens: 2 * TOKENS, step_count: 1 });
 });
 
-test('a session whose latest call has its step is left alone', async () => {
-  await calls.appendCalls([called({ call_id: 'other', cost_usd: 5 }), called({ call_id: 'told' })]);
+test('a session whose latest call has its step, and that called before its row was saved last, is left alone', async () => {
+  const before = { call_id: 'other', cost_usd: 5, started_at_ms: DIED_MS - 3 * MINUTE_MS };
+  await calls.appendCalls([called(before), called({ call_id: 'told' })]);
   await store.appendSteps([stepped('told', 0.001)]);
   expect(await rowOf()).toEqual({ cost_usd: 0.001, tokens: TOKENS, step_count: 1 });
+});
+
+test('a session whose row died unsaved with what a call without a step took is told of it, though its latest step is there', async () => {
+  const embedded = { path: '/embeddings', dialect: null, cost_usd: null };
+  await calls.appendCalls([
+    called({ call_id: 'embedded', started_at_ms: DIED_MS - 3_000, ...embedded }),
+    called({ call_id: 'told', started_at_ms: DIED_MS - 2_000 }),
+  ]);
+  await store.appendSteps([stepped('told', 0.001)]);
+  for (let start = 0; start < 3; start += 1) {
+    const view = (await recovered()).peek(sessionKey('default', 's'));
+    expect(view).toMatchObject({ cost_usd: 0.001, cost_unknown: true, tokens: 2 * TOKENS, step_count: 1 });
+  }
 });
 
 test('a session that holds steps is told by them', async () => {

@@ -1,8 +1,9 @@
 /**
  * What calls took that their session's row does not say: a step waits up to two minutes for what its tools come back with, and each
- * for a moment until it is stored, so a process that dies leaves calls that are recorded and told by no step. Once at the start, the sessions
- * that called last are compared with their calls: one that has no row gets one, and one whose row says less is told the sum, from
- * which its next step goes on. The step itself is lost: what was asked is in no record.
+ * for a moment until it is stored, so a process that dies leaves calls that are recorded and told by no step; what calls without a step took
+ * is in the row alone, which is saved once a second. Once at the start, the sessions that called last are compared with their calls: one that
+ * has no row gets one, and one whose row may say less is told the sum, from which its next step goes on. The step itself is lost: what was
+ * asked is in no record.
  */
 import {
   isCostUnknown,
@@ -21,6 +22,8 @@ import { isReported } from './is-reported.js';
 
 /** Before the end of a tenant's latest call: longer than a step waits for its tools, and then for its row. */
 const UNTOLD_WITHIN_MS = 180_000;
+/** The same: longer than it takes to save a row. */
+const UNSAVED_WITHIN_MS = 10_000;
 /** Looked at of a tenant; behind them the steps of a busy one are long stored. */
 const LATEST_CALLS_MAX = 2_000;
 /** Their calls are read together: busy sessions lie in the same blocks of calls, and each block would be read for each of them. */
@@ -59,7 +62,7 @@ export async function tellUntoldCalls(parts: UntoldCallsParts): Promise<void> {
   );
   for (const tenantId of tenantIds) {
     const latest = await latestOfSessions(parts, tenantId);
-    const calls = latest.filter(({ agent_id }) => !reporters.has(reporterKey(tenantId, agent_id)));
+    const calls = latest.filter(({ call }) => !reporters.has(reporterKey(tenantId, call.agent_id)));
     for (let at = 0; at < calls.length; at += SESSIONS_AT_ONCE)
       await tell(parts, tenantId, calls.slice(at, at + SESSIONS_AT_ONCE));
   }
@@ -67,14 +70,24 @@ export async function tellUntoldCalls(parts: UntoldCallsParts): Promise<void> {
 
 const reporterKey = (tenantId: string, agentId: string): string => JSON.stringify([tenantId, agentId]);
 
-/** The latest call of each session that took something, and may have died with its step untold. */
-async function latestOfSessions({ store }: UntoldCallsParts, tenantId: string): Promise<LlmCall[]> {
-  const latest = new Map<string, LlmCall>();
-  let fromMs: number | undefined;
+/** Of a session. */
+interface Latest {
+  call: LlmCall;
+  /** It is not the only one whose use may not have been saved. */
+  hasOthers: boolean;
+}
+
+/** The latest call of each session that took something, and may have died untold. */
+async function latestOfSessions({ store }: UntoldCallsParts, tenantId: string): Promise<Latest[]> {
+  const latest = new Map<string, Latest>();
+  let endMs: number | undefined;
   for await (const call of callsOf(store, { tenant_id: tenantId }, LATEST_CALLS_MAX)) {
-    fromMs ??= endOf(call) - UNTOLD_WITHIN_MS;
-    if (endOf(call) < fromMs) break;
-    if (tookFromSession(call) && !latest.has(call.session_id)) latest.set(call.session_id, call);
+    endMs ??= endOf(call);
+    if (endOf(call) < endMs - UNTOLD_WITHIN_MS) break;
+    if (!tookFromSession(call)) continue;
+    const known = latest.get(call.session_id);
+    if (known === undefined) latest.set(call.session_id, { call, hasOthers: false });
+    else known.hasOthers ||= endOf(call) >= endMs - UNSAVED_WITHIN_MS;
   }
   return [...latest.values()];
 }
@@ -86,12 +99,12 @@ const tookFromSession = ({ session_id, cost_usd, usage }: LlmCall): boolean =>
 const endOf = ({ started_at_ms, duration_ms }: LlmCall): number => started_at_ms + duration_ms;
 
 /** @param latest of each session one */
-async function tell(parts: UntoldCallsParts, tenantId: string, latest: readonly LlmCall[]): Promise<void> {
+async function tell(parts: UntoldCallsParts, tenantId: string, latest: readonly Latest[]): Promise<void> {
   const { store, sessions } = parts;
   const taken = new Map<string, { costMicroUsd: number; tokens: number; isUnknown: boolean }>();
-  for (const call of latest)
-    if (await isShort(parts, tenantId, call))
-      taken.set(call.session_id, { costMicroUsd: 0, tokens: 0, isUnknown: false });
+  for (const one of latest)
+    if (await isShort(parts, tenantId, one))
+      taken.set(one.call.session_id, { costMicroUsd: 0, tokens: 0, isUnknown: false });
   if (taken.size === 0) return;
   const filter = { tenant_id: tenantId, session_ids: [...taken.keys()] };
   for await (const one of callsOf(store, filter, taken.size * SESSION_CALLS_MAX)) {
@@ -106,19 +119,19 @@ async function tell(parts: UntoldCallsParts, tenantId: string, latest: readonly 
 }
 
 /** Whether its session's row, which is there afterwards, may say less than its calls took. */
-async function isShort({ sessions }: UntoldCallsParts, tenantId: string, call: LlmCall): Promise<boolean> {
-  const key = sessionKey(tenantId, call.session_id);
-  if (isTold(sessions.peek(key), call)) return false;
-  await sessions.introduceCall(key, call);
+async function isShort({ sessions }: UntoldCallsParts, tenantId: string, latest: Latest): Promise<boolean> {
+  const key = sessionKey(tenantId, latest.call.session_id);
+  if (isTold(sessions.peek(key), latest)) return false;
+  await sessions.introduceCall(key, latest.call);
   const view = sessions.peek(key);
-  if (view === undefined || isReported(view) || isTold(view, call)) return false;
+  if (view === undefined || isReported(view) || isTold(view, latest)) return false;
   // Its steps say it once they are released.
   return view.control.held_count === 0;
 }
 
-/** A step says the sum of all that was taken up to its call. */
-const isTold = (view: SessionView | undefined, { call_id }: LlmCall): boolean =>
-  view !== undefined && view.step_count > 0 && view.last_trace_id === call_id;
+/** A step says what all calls up to its own cost, but no other's tokens, nor that a cost is unknown. */
+const isTold = (view: SessionView | undefined, { call, hasOthers }: Latest): boolean =>
+  !hasOthers && view !== undefined && view.step_count > 0 && view.last_trace_id === call.call_id;
 
 /** Newest first; only those that may have taken something. */
 async function* callsOf(
