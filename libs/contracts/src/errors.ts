@@ -27,6 +27,10 @@ export const ERRORS = {
   incident_not_found: { status: 404, text: 'This gateway has no such incident in this tenant.' },
   call_not_found: { status: 404, text: 'No such call in this tenant.' },
   upstream_not_found: { status: 404, text: 'No upstream has this name; configure it in the settings.' },
+  upstream_changed: {
+    status: 503,
+    text: 'The upstream was changed in the settings while this call waited; try again in a moment.',
+  },
   alert_rule_not_found: { status: 404, text: 'No such alert rule in this tenant.' },
   alert_channel_not_found: { status: 404, text: 'No such alert channel in this tenant.' },
   delivery_not_found: { status: 404, text: 'No such delivery in this tenant.' },

@@ -353,6 +353,54 @@ test('a client that hangs up while held frees its slot', async () => {
   expect(upstream.calls).toHaveLength(0);
 });
 
+describe('a call that is held while somebody edits its upstream', () => {
+  const NAME = 'own';
+  const put = async (fields: object) =>
+    expect((await gateway.operator('PUT', `/v1/upstreams/${NAME}`, fields)).status).toBe(200);
+  /** @returns the answer's status and code, and by which key it came to the vendor */
+  async function heldDuring(edit: () => Promise<unknown>): Promise<unknown[]> {
+    await put({ base_url: `${upstream.origin}/v1`, api_key: 'sk-before' });
+    const { session } = await begun(openaiChat);
+    await command(session, 'pause', { reason: 'look' });
+    const asked = fetch(`${gateway.url}/proxy/${NAME}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${AGENT_KEY}`, 'x-observatory-session': session },
+      body: JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Go on' }] }),
+    });
+    await expect.poll(() => held(session)).toHaveLength(1);
+    await edit();
+    await command(session, 'resume');
+    const response = await asked;
+    const { error } = (await response.json()) as { error?: { code: string } };
+    return [response.status, error?.code, upstream.calls[0]?.headers.authorization];
+  }
+
+  test('goes by the key that it has then', async () => {
+    expect(await heldDuring(() => put({ api_key: 'sk-after' }))).toEqual([200, undefined, 'Bearer sk-after']);
+  });
+
+  test('goes nowhere if it is there no more', async () => {
+    expect(await heldDuring(() => gateway.operator('DELETE', `/v1/upstreams/${NAME}`))).toEqual([
+      404,
+      'upstream_not_found',
+      undefined,
+    ]);
+  });
+
+  test('goes nowhere if it is elsewhere then, and may try again', async () => {
+    const elsewhere = upstream.origin.replace('127.0.0.1', 'localhost');
+    expect(await heldDuring(() => put({ base_url: `${elsewhere}/v1`, api_key: 'sk-after' }))).toEqual([
+      503,
+      'upstream_changed',
+      undefined,
+    ]);
+  });
+
+  test('goes nowhere if its key was taken away', async () => {
+    expect(await heldDuring(() => put({ api_key: null }))).toEqual([401, 'unauthorized', undefined]);
+  });
+});
+
 test('shutting down tells held calls to try again', async () => {
   const second = await startGateway({
     env: {

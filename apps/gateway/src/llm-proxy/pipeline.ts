@@ -5,7 +5,7 @@ import type { Step } from './step.js';
 import { cacheStep } from './steps/cache.step.js';
 import { forwardStep } from './steps/forward.step.js';
 import { holdAgainStep, holdStep } from './steps/hold.step.js';
-import { identifyStep } from './steps/identify.step.js';
+import { identifyAgainStep, identifyStep } from './steps/identify.step.js';
 import { killSwitchStep } from './steps/kill-switch.step.js';
 import { policyAgainStep, policyStep } from './steps/policy.step.js';
 import { receiveStep } from './steps/receive.step.js';
@@ -19,6 +19,7 @@ export function pipeline(parts: PipelineParts): readonly Step[] {
   // Commands come at any time: asked again behind whatever may wait, and last of all before the upstream.
   const holdAgain = holdAgainStep(hold);
   const policyAgain = policyAgainStep(parts.policy);
+  const identifyAgain = identifyAgainStep(parts.identify);
   return [
     traceStep(parts.trace),
     identifyStep(parts.identify),
@@ -27,12 +28,14 @@ export function pipeline(parts: PipelineParts): readonly Step[] {
     sessionStepsStep(parts.stepFeed),
     policyStep(parts.policy),
     hold,
+    identifyAgain,
     policyAgain,
     killSwitchStep(parts.killSwitch),
     semanticLoopStep(parts.semanticLoop),
     holdAgain,
     cacheStep(parts.cache, holdAgain),
     holdAgain,
+    identifyAgain,
     policyAgain,
     forwardStep(parts.forward),
   ];

@@ -16,12 +16,16 @@ import {
 import { textOfHeader } from '#domain/auth';
 import { agentKeyWanted } from '../../auth/authenticator.js';
 import type { ProxyCall, Verdict } from '../proxy-call.js';
-import { refused } from '../refusals.js';
+import { refused, refusedForNow } from '../refusals.js';
 import type { Step } from '../step.js';
 import { carriedKeys, queryKey } from '../upstreams/carried-keys.js';
 import { grantsKey } from '../upstreams/key-grants.js';
 import { pathBelow } from '../upstreams/path-below.js';
-import { type UpstreamDirectory, variableName } from '../upstreams/upstream-directory.js';
+import {
+  type UpstreamDirectory,
+  type UpstreamTarget,
+  variableName,
+} from '../upstreams/upstream-directory.js';
 
 export interface IdentifyParts {
   /** @see Authenticator.agent */
@@ -67,23 +71,52 @@ export const identifyStep = ({ authenticate, agentFor, upstreams }: IdentifyPart
     call.scope = agentScope(principal.tenant_id, agentId);
 
     const upstream = upstreams.find(principal.tenant_id, call.target.upstream);
-    if (upstream === null) {
-      const known = upstreams.list(principal.tenant_id).map(({ name }) => name);
-      return unknownUpstream(call.target.upstream, known);
-    }
-    call.upstream = upstream;
+    if (upstream === null) return unknownUpstream(call, upstreams);
     // Only Gemini's clients put their key there; anywhere else a mere link would do to make a call.
-    if (keyInQuery !== undefined && upstream.kind !== 'gemini') return UNKNOWN_KEY;
-    call.path = pathBelow(upstream, call.target.path);
-    // An agent key arrived where the vendor's belongs, and we have none to put in its place.
-    const isAgentKey = (key: string) => authenticate(undefined, key) !== null;
-    if (upstream.apiKey === null && (ownKey === undefined || keysOf(call).some(isAgentKey)))
-      return noVendorKey(upstream.name);
-    if (upstream.apiKey !== null && grantsKey(upstream.kind, call.incoming.method as string, call.path))
-      return KEY_GRANT;
-    return undefined;
+    if (keyInQuery !== undefined && upstream.kind !== 'gemini') {
+      call.upstream = upstream;
+      return UNKNOWN_KEY;
+    }
+    return meet(authenticate, call, upstream);
   },
 });
+
+/**
+ * Its upstream as it is now, for a call that may have waited since: who takes away an upstream or its key, or gives it another key, means
+ * the call that hangs there, too. What was read and looked up for one address, or one kind of key, goes to no other: its client asks again.
+ */
+export const identifyAgainStep = ({ authenticate, upstreams }: IdentifyParts): Step => ({
+  name: 'identify',
+  onFailure: 'closed',
+  run(call: ProxyCall): Verdict | undefined {
+    const before = call.upstream;
+    const upstream = upstreams.find(call.tenantId, call.target.upstream);
+    if (upstream === before) return undefined;
+    if (upstream === null) return unknownUpstream(call, upstreams);
+    if (upstream.baseUrl !== before.baseUrl || upstream.kind !== before.kind) return CHANGED;
+    const refusal = meet(authenticate, call, upstream);
+    const isOurs = ({ apiKey }: UpstreamTarget) => apiKey !== null;
+    return refusal ?? (isOurs(upstream) === isOurs(before) ? undefined : CHANGED);
+  },
+});
+
+/** Where the call is to go from now on. @returns why it may not */
+function meet(
+  authenticate: IdentifyParts['authenticate'],
+  call: ProxyCall,
+  upstream: UpstreamTarget,
+): Verdict | undefined {
+  call.upstream = upstream;
+  call.path = pathBelow(upstream, call.target.path);
+  // An agent key arrived where the vendor's belongs, and we have none to put in its place.
+  const isAgentKey = (key: string) => authenticate(undefined, key) !== null;
+  const ownKey = text(call.incoming.headers[HEADERS.agentKey]);
+  if (upstream.apiKey === null && (ownKey === undefined || keysOf(call).some(isAgentKey)))
+    return noVendorKey(upstream.name);
+  if (upstream.apiKey !== null && grantsKey(upstream.kind, call.incoming.method as string, call.path))
+    return KEY_GRANT;
+  return undefined;
+}
 
 /**
  * A page, a frame, a script, a worker: what a browser fetches in order to use it, with no program asking. The
@@ -146,8 +179,9 @@ const BAD_AGENT = refused(
 /** A refusal names no more of them; a tenant may have hundreds. */
 const NAMED_UPSTREAMS_MAX = 20;
 
-/** @param known names of the tenant's upstreams */
-function unknownUpstream(name: string, known: readonly string[]): Verdict {
+function unknownUpstream(call: ProxyCall, upstreams: IdentifyParts['upstreams']): Verdict {
+  const name = call.target.upstream;
+  const known = upstreams.list(call.tenantId).map((one) => one.name);
   const named = known.slice(0, NAMED_UPSTREAMS_MAX).join(', ');
   const more = known.length > NAMED_UPSTREAMS_MAX ? ', and more' : '';
   const variable = upstreamNameSchema.safeParse(name).success ? variableName(name) : '<NAME>';
@@ -157,6 +191,7 @@ function unknownUpstream(name: string, known: readonly string[]): Verdict {
       `base URL, such as /proxy/openai/v1. Another one is added by OBSERVATORY_UPSTREAM_${variable}_URL, or under Settings > Upstreams.`,
   );
 }
+const CHANGED = refusedForNow('upstream_changed');
 const noVendorKey = (name: string): Verdict =>
   refused(
     'unauthorized',
