@@ -37,6 +37,7 @@ export interface Question {
   fails?: boolean;
   model?: string;
   upstream?: string;
+  signal?: AbortSignal;
 }
 
 /** What the agent is told: the reason it ended for and its words, or the code of a refusal. */
@@ -99,12 +100,13 @@ export async function ask(
     fails = false,
     model = MODELS[0],
     upstream = 'openai',
+    signal,
   } = question;
   const content = `${fails ? 'fail' : slowly ? 'slowly' : 'answer'} ${id}`;
   const messages = [{ role: 'user', content }];
   const body = { model, stream, max_tokens: ANSWER_TOKENS, messages };
   try {
-    const told = await chat(`${url}/proxy/${upstream}`, headers, body);
+    const told = await chat(`${url}/proxy/${upstream}`, headers, body, signal);
     onHeaders(told.headers);
     if (told.headers.get('x-observatory-decision') === 'killed') return 'killed';
     return told.text === `stop To ${id}.` ? 'answered' : told.text;
