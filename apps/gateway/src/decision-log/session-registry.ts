@@ -208,7 +208,7 @@ export class SessionRegistry {
     return this.#introduce(key, () => rowOfCall(call, atMs, 0));
   }
 
-  /** A session whose first step waits for what its tools come back with, which may take minutes. @see #introduce */
+  /** A session whose first step waits for its answer, or what its tools come back with: minutes, maybe. @see #introduce */
   introduceWaiting(key: SessionKey, log: DecisionLog): Promise<void> {
     return this.#introduce(key, () =>
       rowOfWaiting(log, splitSessionKey(key).sessionId, this.#options.clock.nowMs()),

@@ -66,24 +66,26 @@ export const rowOfCall = (
   atMs: number,
   costUsd: number | null,
 ): SessionView =>
-  rowWithoutSteps(
-    {
-      meta: { trace_id: call_id, source_app: PROXY_SOURCE },
-      identity: { agent_id, agent_type: 'proxied' },
-      cognition: { intent: '' },
-      action: { status: 'success' },
-      ...(costUsd !== null && { state_delta: { cumulative_session_cost: costUsd } }),
-    } as DecisionLog,
-    session_id,
-    atMs,
+  rowShowingNothing(
+    unscored(
+      {
+        meta: { trace_id: call_id, source_app: PROXY_SOURCE },
+        identity: { agent_id, agent_type: 'proxied' },
+        cognition: { intent: '' },
+        action: { status: 'success' },
+        ...(costUsd !== null && { state_delta: { cumulative_session_cost: costUsd } }),
+      } as DecisionLog,
+      session_id,
+      atMs,
+    ),
   );
 
-/** Of a session whose first step waits for what its tools come back with: what it is about is known. */
-export const rowOfWaiting = (log: DecisionLog, sessionId: string, atMs: number): SessionView => ({
-  ...rowWithoutSteps(log, sessionId, atMs),
-  last_intent: log.cognition.intent,
-  last_tool: log.action.tool_call ?? '',
-});
+/** Of a session whose first step waits for its answer, or what its tools come back with: what it is about is known. */
+export function rowOfWaiting(log: DecisionLog, session_id: string, atMs: number): SessionView {
+  const step = unscored(log, session_id, atMs);
+  const { last_intent, last_tool } = applyStep(undefined, step, []);
+  return { ...rowShowingNothing(step), last_intent, last_tool };
+}
 
 /**
  * Changes `view` in place: of a process that died, no first step waits for its tool any more. What its agent calls next begins a new one.
@@ -95,12 +97,11 @@ export function forgetWaiting(view: SessionView): boolean {
   return true;
 }
 
-const rowWithoutSteps = (log: DecisionLog, session_id: string, received_at_ms: number): SessionView =>
-  rowShowingNothing({
-    session_id,
-    trace_id: log.meta.trace_id,
-    received_at_ms,
-    entropy_score: 1,
-    entropy_severity: 'normal',
-    log,
-  });
+const unscored = (log: DecisionLog, session_id: string, received_at_ms: number): SummarisedStep => ({
+  session_id,
+  trace_id: log.meta.trace_id,
+  received_at_ms,
+  entropy_score: 1,
+  entropy_severity: 'normal',
+  log,
+});

@@ -59,7 +59,8 @@ const guidance = (id: string, prompt: string): AgentControl => ({
   directives: [{ type: 'inject', directive_id: id, prompt } as AgentControl['directives'][number]],
 });
 
-const newCall = (): ProxyCall => buildProxyCall({ agentId: 'a', body: BODY });
+const { upstream } = buildProxyCall({});
+const newCall = (): ProxyCall => Object.assign(buildProxyCall({ agentId: 'a', body: BODY }), { upstream });
 
 /** What a call waits for; whatever is not named here is there at once. */
 interface Waits {
@@ -120,10 +121,10 @@ function guards(waits: Waits, embedder: unknown = { embed: async () => VECTOR, m
   } as never);
   const steps = pipeline({
     trace: {},
-    identify: {},
+    identify: { upstreams: { find: () => upstream } },
     record: {},
     receive: {},
-    stepFeed: {},
+    stepFeed: { noteSent: () => {} },
     policy: {
       agents,
       standing,

@@ -11,7 +11,7 @@ import { policyAgainStep, policyStep } from './steps/policy.step.js';
 import { receiveStep } from './steps/receive.step.js';
 import { recordStep } from './steps/record.step.js';
 import { semanticLoopStep } from './steps/semantic-loop.step.js';
-import { sessionStepsStep } from './steps/session-steps.step.js';
+import { sessionBegunStep, sessionStepsStep } from './steps/session-steps.step.js';
 import { traceStep } from './steps/trace.step.js';
 
 export function pipeline(parts: PipelineParts): readonly Step[] {
@@ -37,6 +37,7 @@ export function pipeline(parts: PipelineParts): readonly Step[] {
     holdAgain,
     identifyAgain,
     policyAgain,
+    sessionBegunStep(parts.stepFeed),
     forwardStep(parts.forward),
   ];
 }

@@ -20,7 +20,7 @@ import type { SchemaInterceptor } from '../../decision-log/schema-interceptor.js
 import { SessionRegistry } from '../../decision-log/session-registry.js';
 import { buildProxyCall } from '../proxy-call.fixture.js';
 import type { ProxyCall } from '../proxy-call.js';
-import { sessionStepsStep } from '../steps/session-steps.step.js';
+import { sessionBegunStep, sessionStepsStep } from '../steps/session-steps.step.js';
 import { StepDelivery } from './step-delivery.js';
 import { StepFeed } from './step-feed.js';
 
@@ -162,6 +162,7 @@ class Race extends RaceOfActors {
       ...(kind === 'stepless' || kind === 'refund' ? { dialect: null } : { body: { model: 'm', messages } }),
     });
     step.run?.(call);
+    sessionBegunStep(this.#feed).run?.(call);
     await this.port(`${call.id} is answered`);
     const costMicroUsd = kind === 'refund' ? this.#takeBack(act.session) : act.costMicroUsd;
     const usage = { input_tokens: tokens, output_tokens: 0 };

@@ -99,6 +99,23 @@ function embed(costMicroUsd: number | null, inputTokens: number): void {
   feed.flush();
 }
 
+/** A call is about to go to its upstream. */
+function send({
+  agent = 'a',
+  session = 's',
+  content = 'Look into it',
+}: Who & { content?: string } = {}): void {
+  serial += 1;
+  feed.noteSent(
+    buildProxyCall({
+      id: `call-${serial}`,
+      agentId: agent,
+      sessionId: session,
+      body: { model: 'm', messages: [{ role: 'user', content }] },
+    }),
+  );
+}
+
 const reported = ({ agent = 'a', session = 's', tenant = 'default' }: Who, source_app = 'agent'): void =>
   feed.noteReported(sessionKey(tenant, session), {
     tenant_id: tenant,
@@ -299,6 +316,33 @@ describe('steps made of calls', () => {
       { ...use, costUsd: null, sessionCostUsd: 0.003, tokens: 2 },
     ]);
     expect(made.map(({ state_delta }) => state_delta?.cumulative_session_cost)).toEqual([0.004]);
+  });
+
+  test('show their session once its first call is under way, unless it is seen already or its agent reports itself', () => {
+    send({ content: 'Look into\nthe build' });
+    expect(waiting).toMatchObject([
+      {
+        meta: { session_id: 's' },
+        cognition: { intent: 'Look into the build' },
+        action: { status: 'pending' },
+        state_delta: { cumulative_session_cost: 0 },
+      },
+    ]);
+    shownRow = { cost_usd: 0 };
+    send();
+    reported({ agent: 'b', session: 'reported' });
+    send({ agent: 'b', session: 'inferred' });
+    expect(waiting).toHaveLength(1);
+    feed.flush();
+    expect(made).toEqual([]);
+  });
+
+  test('show at most so many sessions a second that have none yet', () => {
+    for (let n = 0; n < 300; n += 1) send({ session: `begun-${n}` });
+    expect(waiting).toHaveLength(200);
+    clock.advance(1_000);
+    send({ session: 'later' });
+    expect(waiting).toHaveLength(201);
   });
 
   test('that are too many leave no room for rows that begin without one: what is next in their sessions says what they took', () => {

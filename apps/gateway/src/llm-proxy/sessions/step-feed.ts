@@ -25,7 +25,7 @@ import type { SteplessUse } from '../../decision-log/session-registry.js';
 import type { ProxyCall } from '../proxy-call.js';
 import { FairRate } from './fair-rate.js';
 import { isReported } from './is-reported.js';
-import { intentOf, outputOf, type SoFar, stepOf, waitsForResults } from './step-of-call.js';
+import { begunStepOf, intentOf, outputOf, type SoFar, stepOf, waitsForResults } from './step-of-call.js';
 
 /** Of this and all else that is remembered here over all tenants, the one that has most gives way. */
 const SESSION_COUNT_MAX = 50_000;
@@ -36,6 +36,8 @@ const RESULT_WAIT_MS = 120_000;
 const FLUSH_INTERVAL_MS = 100;
 /** Steps made per second for all tenants, half of it for one alone; beyond it calls are recorded, but make no steps. */
 const STEPS_PER_SECOND_MAX = 400;
+/** Sessions shown per second with a call that is under way, shared likewise; others are seen with their first step. */
+const BEGUN_PER_SECOND_MAX = 400;
 /** Agents, and as many sessions, that are known to report themselves. */
 const SELF_REPORTING_COUNT_MAX = 20_000;
 /** Since its latest DecisionLog, to the minute; then its calls make steps again. */
@@ -63,7 +65,7 @@ export interface StepFeedParts {
   clock: Clock;
   /** Takes a tenant's steps. Must not throw; a refusal is its own to report. */
   deliver: (tenantId: string, logs: DecisionLog[]) => void;
-  /** A step that waits for its tools, which its session may have to be seen without. Must not throw. */
+  /** A step that waits for its answer, or its tools, and its session may have to be seen without. Must not throw. */
   onWaiting: (key: SessionKey, log: DecisionLog) => void;
   /** After the steps that were delivered before; a session without a row gets one. Must not throw. */
   onStepless: (uses: SteplessUse[]) => void;
@@ -75,6 +77,7 @@ export interface StepFeedParts {
 export class StepFeed {
   readonly #parts: StepFeedParts;
   readonly #rate: FairRate;
+  readonly #begunRate: FairRate;
   readonly #conversations: FairLru<SessionKey, Conversation>;
   readonly #selfReportingAgents: FairLru<AgentScope, true>;
   readonly #selfReportingSessions: FairLru<SessionKey, Report>;
@@ -88,6 +91,7 @@ export class StepFeed {
     this.#parts = parts;
     const { clock } = parts;
     this.#rate = new FairRate({ clock, perSecondMax: STEPS_PER_SECOND_MAX });
+    this.#begunRate = new FairRate({ clock, perSecondMax: BEGUN_PER_SECOND_MAX });
     this.#conversations = new FairLru({
       countMax: SESSION_COUNT_MAX,
       idleMs: SESSION_IDLE_MS,
@@ -135,6 +139,14 @@ export class StepFeed {
     if (conversation === undefined || isToldAlready(call, conversation)) return;
     const { tool_results: results } = call.request.newest;
     if (conversation.open !== null) this.#close(call.sessionKey, conversation, results);
+  }
+
+  /** A call may go to its upstream. Hot path: a look-up, where its session has a row. */
+  noteSent(call: ProxyCall): void {
+    const { sessionKey, summary, tenantId, scope } = call;
+    if (sessionKey === null || summary === null || this.#parts.rowOf(sessionKey) !== undefined) return;
+    if (this.#isReported(tenantId, sessionKey, scope) || !this.#begunRate.take(tenantId)) return;
+    this.#parts.onWaiting(sessionKey, begunStepOf(call, intentOf(summary.asked || summary.askedFirst)));
   }
 
   /** What any call cost is in the sum that the session's next step says. */

@@ -85,6 +85,16 @@ export function stepOf(call: ProxyCall, conversation: SoFar): DecisionLog {
   } as DecisionLog;
 }
 
+/** As much of it as is known before the answer. @param asked on one line */
+export function begunStepOf(call: ProxyCall, asked: string): DecisionLog {
+  const log = stepOf(call, { asked, lastCallId: null, costMicroUsd: 0 });
+  return {
+    ...log,
+    action: { ...log.action, status: 'pending' },
+    state_delta: { tokens_consumed: 0, cumulative_session_cost: 0 },
+  };
+}
+
 /** What was written as text nobody waits for: its result comes as text, too. */
 function callsOf({ text, tool_calls }: LlmAnswer): readonly LlmToolCall[] {
   if (tool_calls.length > 0) return tool_calls;
