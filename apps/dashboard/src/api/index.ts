@@ -12,4 +12,5 @@ export * from './query-client';
 export { readOlder } from './read-older';
 export { showAnswer } from './show-answer';
 export * from './system';
+export * from './use-pages';
 export { withoutSent } from './without-sent';

@@ -1,9 +1,8 @@
 /** Every refused message that is still kept, newest first, page by page; what arrives live is put on top on request. */
-import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { ArrowUp, ShieldCheck } from 'lucide-react';
-import { useMemo } from 'react';
-import type { Page, StoredViolation } from '#contracts';
-import { api, readOlder } from '../../api';
+import type { StoredViolation } from '#contracts';
+import { isOnItsWay, usePages } from '../../api';
 import { useTopic } from '../../realtime';
 import { Button, Callout, EmptyState, formatCount, ListFoot, plural, Skeleton } from '../../ui';
 import { newViolationCount } from './new-violations';
@@ -14,20 +13,16 @@ const PAGE_ROWS = 50;
 
 export function ViolationHistory() {
   const queryClient = useQueryClient();
-  const list = useInfiniteQuery({
+  const pages = usePages<StoredViolation>({
     queryKey: QUERY_KEY,
-    queryFn: ({ pageParam }) =>
-      api.get<Page<StoredViolation>>('/v1/violations', { limit: PAGE_ROWS, cursor: pageParam }),
-    initialPageParam: null as string | null,
-    getNextPageParam: (page) => page.next_cursor,
-    staleTime: 0,
+    path: '/v1/violations',
+    pageRows: PAGE_ROWS,
   });
-  const { data, error, isPending, hasNextPage, isFetchingNextPage } = list;
-  const rows = useMemo(() => data?.pages.flatMap(({ items }) => items) ?? [], [data]);
+  const { items: rows = [], failure, hasMore, isLoadingMore, loadMore } = pages;
   const { data: live } = useTopic('gateway:violations');
   const newCount = live ? newViolationCount(live, rows[0]) : 0;
 
-  if (isPending) {
+  if (isOnItsWay(pages)) {
     return (
       <div aria-busy="true" className="flex flex-col gap-3 p-4">
         <Skeleton className="h-10" />
@@ -36,10 +31,10 @@ export function ViolationHistory() {
       </div>
     );
   }
-  if (error) {
+  if (failure) {
     return (
       <Callout tone="danger" className="m-3">
-        {error.message}
+        {failure}
       </Callout>
     );
   }
@@ -77,9 +72,9 @@ export function ViolationHistory() {
           </ul>
           <ListFoot
             text={`${plural(rows.length, 'violation')} shown`}
-            hasMore={hasNextPage}
-            isLoading={isFetchingNextPage}
-            onLoad={() => readOlder(list)}
+            hasMore={hasMore}
+            isLoading={isLoadingMore}
+            onLoad={loadMore}
           />
         </>
       )}

@@ -2,7 +2,7 @@
 import { DatabaseZap, Eraser, TriangleAlert } from 'lucide-react';
 import { useState } from 'react';
 import type { CacheStats } from '#contracts';
-import { useDenial } from '../../api';
+import { isOnItsWay, useDenial } from '../../api';
 import { StatePage } from '../../app/state-page';
 import { Badge, Button, Callout, CountBars, EmptyState, Panel, Skeleton, useWaitsFor } from '../../ui';
 import { CacheFigures } from './cache-figures';
@@ -12,7 +12,7 @@ import { EntriesPanel } from './entries-panel';
 import { InvalidateDialog } from './invalidate-dialog';
 import { MatchesPanel } from './matches-panel';
 import { SemanticModePanel } from './semantic-mode-panel';
-import { isOnItsWay, useCacheEntries, useCacheStats, useSemanticMatches } from './use-cache';
+import { useCacheEntries, useCacheStats, useSemanticMatches } from './use-cache';
 
 export function CachePage() {
   const { data: stats, error } = useCacheStats();

@@ -2,7 +2,7 @@
 import { Link } from '@tanstack/react-router';
 import { Eraser } from 'lucide-react';
 import type { CacheEntryView } from '#contracts';
-import { useDenial } from '../../api';
+import { type Pages, useDenial } from '../../api';
 import {
   ActionsTh,
   Button,
@@ -17,7 +17,6 @@ import {
   truncateMiddle,
 } from '../../ui';
 import { PagedPanel } from './paged-panel';
-import type { Pages } from './use-cache';
 
 interface EntriesPanelProps {
   pages: Pages<CacheEntryView>;

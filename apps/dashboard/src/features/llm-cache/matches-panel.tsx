@@ -1,10 +1,10 @@
 /** The latest semantic matches, for people to judge. */
 import { ScanText } from 'lucide-react';
 import type { CacheSemanticMode, SemanticMatch } from '#contracts';
+import type { Pages } from '../../api';
 import { EmptyState } from '../../ui';
 import { MatchRow } from './match-row';
 import { PagedPanel } from './paged-panel';
-import type { Pages } from './use-cache';
 
 const EMPTY: Record<CacheSemanticMode, string> = {
   off: 'Similar questions are not looked for. In shadow mode they would be listed here, without being served.',

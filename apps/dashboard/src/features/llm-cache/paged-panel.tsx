@@ -1,7 +1,7 @@
 /** A panel around a list that comes page by page: why it is not there, none yet, or more of it. The page waits for it a while. */
 import type { ReactNode } from 'react';
+import { isOnItsWay, type Pages } from '../../api';
 import { Callout, ListFoot, Panel, Skeleton } from '../../ui';
-import { isOnItsWay, type Pages } from './use-cache';
 
 interface PagedPanelProps<Item> {
   title: string;

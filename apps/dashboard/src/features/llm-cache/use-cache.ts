@@ -1,14 +1,7 @@
 /** What the Cache page reads and does. All of it is this tenant's. */
-import {
-  type InfiniteData,
-  useInfiniteQuery,
-  useMutation,
-  useQuery,
-  useQueryClient,
-} from '@tanstack/react-query';
-import { useMemo } from 'react';
+import { type InfiniteData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { CacheEntryView, CacheStats, Page, SemanticMatch } from '#contracts';
-import { api, readOlder } from '../../api';
+import { api, type Pages, usePages } from '../../api';
 
 const REFRESH_MS = 5_000;
 const PAGE_ROWS = 25;
@@ -24,42 +17,14 @@ export const useCacheStats = () =>
     staleTime: 0,
   });
 
-export interface Pages<Item> {
-  /** Undefined: on their way. */
-  items: readonly Item[] | undefined;
-  failure: string | null;
-  hasMore: boolean;
-  isLoadingMore: boolean;
-  loadMore: () => void;
-}
-
-/** None of them has been read, and none failed. */
-export const isOnItsWay = ({ items, failure }: Pages<unknown>): boolean =>
-  items === undefined && failure === null;
-
-function usePages<T>(key: readonly string[], path: string): Pages<T> {
-  const query = useInfiniteQuery({
-    queryKey: key,
-    queryFn: ({ pageParam }) => api.get<Page<T>>(path, { limit: PAGE_ROWS, cursor: pageParam }),
-    initialPageParam: null as string | null,
-    getNextPageParam: (page) => page.next_cursor,
-    refetchInterval: REFRESH_MS,
-    staleTime: 0,
-  });
-  const { data } = query;
-  return {
-    items: useMemo(() => data?.pages.flatMap(({ items }) => items), [data]),
-    failure: query.error?.message ?? null,
-    hasMore: query.hasNextPage,
-    isLoadingMore: query.isFetchingNextPage,
-    loadMore: () => void readOlder(query),
-  };
-}
+const usePagesOfCache = <Item>(queryKey: readonly string[], path: string): Pages<Item> =>
+  usePages({ queryKey, path, pageRows: PAGE_ROWS, refetchIntervalMs: REFRESH_MS });
 
 /** Most hits first. */
-export const useCacheEntries = () => usePages<CacheEntryView>([CACHE_KEY, 'entries'], '/v1/cache/entries');
+export const useCacheEntries = () =>
+  usePagesOfCache<CacheEntryView>([CACHE_KEY, 'entries'], '/v1/cache/entries');
 /** Newest first. */
-export const useSemanticMatches = () => usePages<SemanticMatch>(MATCHES_KEY, '/v1/cache/matches');
+export const useSemanticMatches = () => usePagesOfCache<SemanticMatch>(MATCHES_KEY, '/v1/cache/matches');
 
 /** Marks a match; the answer is shown at once, the figures follow. */
 export function useVerdict(matchId: string) {

@@ -1,9 +1,9 @@
 /** Who did what: append-only, chained by hashes, to read, to check and to take away. */
-import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { Download, ShieldAlert, ShieldCheck } from 'lucide-react';
 import { Fragment, useState } from 'react';
-import type { AuditEntry, AuditVerification, Page } from '#contracts';
-import { api, readOlder } from '../../api';
+import type { AuditEntry, AuditVerification } from '#contracts';
+import { api, isOnItsWay, usePages } from '../../api';
 import {
   Badge,
   Button,
@@ -24,22 +24,14 @@ import { AuditConcerning } from './audit-concerning';
 const PAGE_ROWS = 50;
 
 export function AuditSection() {
-  const list = useInfiniteQuery({
-    queryKey: ['audit'],
-    queryFn: ({ pageParam }) =>
-      api.get<Page<AuditEntry>>('/v1/audit', { limit: PAGE_ROWS, cursor: pageParam }),
-    initialPageParam: null as string | null,
-    getNextPageParam: (page) => page.next_cursor,
-    staleTime: 0,
-  });
-  const { data, error, isPending, hasNextPage, isFetchingNextPage } = list;
-  const entries = data?.pages.flatMap(({ items }) => items) ?? [];
+  const pages = usePages<AuditEntry>({ queryKey: ['audit'], path: '/v1/audit', pageRows: PAGE_ROWS });
+  const { items: entries, failure, hasMore, isLoadingMore, loadMore } = pages;
   return (
     <div className="flex flex-col gap-4">
       <VerifyBar />
-      {error ? <Callout tone="danger">{error.message}</Callout> : null}
-      {isPending ? <Skeleton className="h-64 w-full" /> : null}
-      {data ? (
+      {failure ? <Callout tone="danger">{failure}</Callout> : null}
+      {isOnItsWay(pages) ? <Skeleton className="h-64 w-full" /> : null}
+      {entries ? (
         <Panel title="Entries" bodyClassName="">
           {entries.length === 0 ? (
             <EmptyState title="Nothing has been done yet">
@@ -50,9 +42,9 @@ export function AuditSection() {
               <AuditTable entries={entries} />
               <ListFoot
                 text={`${plural(entries.length, 'entry', 'entries')} shown`}
-                hasMore={hasNextPage}
-                isLoading={isFetchingNextPage}
-                onLoad={() => readOlder(list)}
+                hasMore={hasMore}
+                isLoading={isLoadingMore}
+                onLoad={loadMore}
               />
             </>
           )}
