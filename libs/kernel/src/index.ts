@@ -1,3 +1,4 @@
+export * from './background-work.js';
 export * from './brand.js';
 export * from './byte-pieces.js';
 export * from './cannot-listen.js';

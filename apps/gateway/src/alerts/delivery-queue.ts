@@ -18,7 +18,7 @@ import {
   type ProxyStore,
 } from '#contracts';
 import { afterFailure, retryDelayMs, retryDelayMsMax, type SendOutcome } from '#domain/alerts';
-import { type Clock, DAY_MS, FreshReads, type IdSource, type Timer } from '#kernel';
+import { BackgroundWork, type Clock, DAY_MS, FreshReads, type IdSource, type Timer } from '#kernel';
 import type { AlertTelemetry } from './alert-telemetry.js';
 import { CHANNEL_GONE } from './channel-record.js';
 import { CLOSED_VIEW, type DeliveryLane, type Entry } from './delivery-lane.js';
@@ -57,7 +57,7 @@ export class DeliveryQueue {
   readonly #options: DeliveryQueueOptions;
   readonly #lanes = new LaneRota();
   readonly #writer: DeliveryWriter;
-  readonly #running = new Set<Promise<void>>();
+  readonly #running = new BackgroundWork();
   /** By the steady clock, as timers go: one that was set on the wall moves none of them. */
   #wake: { atSteadyMs: number; cancel: () => void } | null = null;
   /** Of deliveries to be put back; one that is finished meanwhile is not ours any more. */
@@ -205,7 +205,7 @@ export class DeliveryQueue {
     const late = new Promise<void>((resolve) => {
       cancel = this.#options.timer.after(DRAIN_MS, resolve);
     });
-    const isOver = Promise.allSettled([this.#writer.finish(), ...this.#running]).then(() =>
+    const isOver = Promise.allSettled([this.#writer.finish(), this.#running.settled()]).then(() =>
       this.#writer.finish(),
     );
     await Promise.race([isOver, late]);
@@ -246,12 +246,10 @@ export class DeliveryQueue {
       const next = this.#lanes.take(nowMs);
       if (next === null) break;
       const { lane, entry } = next;
-      const work = this.#work(lane, entry).finally(() => {
-        this.#running.delete(work);
+      void this.#running.add(this.#work(lane, entry)).finally(() => {
         this.#lanes.release(lane, entry);
         this.#pump();
       });
-      this.#running.add(work);
     }
     this.#sleep(nowMs);
   }

@@ -3,7 +3,7 @@
  * refuses is written again until it is taken; each is published once it is on disk.
  */
 import { type AlertDelivery, type LivePublisher, type ProxyStore, TOPICS } from '#contracts';
-import type { Timer } from '#kernel';
+import { BackgroundWork, type Timer } from '#kernel';
 import { lastAttempts } from '../last-attempts.js';
 import type { AlertTelemetry } from './alert-telemetry.js';
 import type { Entry } from './delivery-lane.js';
@@ -22,7 +22,7 @@ export interface DeliveryWriterOptions {
 
 export class DeliveryWriter {
   readonly #options: DeliveryWriterOptions;
-  readonly #writing = new Set<Promise<void>>();
+  readonly #writing = new BackgroundWork();
   /** What the store does not hold yet: being written, or refused. */
   readonly #unwritten = new Set<Entry>();
   #cancelAgain: (() => void) | null = null;
@@ -43,9 +43,7 @@ export class DeliveryWriter {
     entry.isSaved = false;
     entry.isWriting = true;
     this.#unwritten.add(entry);
-    const work: Promise<void> = this.#write(entry).finally(() => this.#writing.delete(work));
-    this.#writing.add(work);
-    return work;
+    return this.#writing.add(this.#write(entry));
   }
 
   /** The deliveries that would be lost if the process ended now. */
@@ -57,7 +55,7 @@ export class DeliveryWriter {
   finish(): Promise<void> {
     return lastAttempts(this.#options.timer, async () => {
       this.#writeRefused();
-      while (this.#writing.size > 0) await Promise.all(this.#writing);
+      while (this.#writing.size > 0) await this.#writing.settled();
       return this.#unwritten.size === 0;
     });
   }

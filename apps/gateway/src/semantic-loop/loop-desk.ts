@@ -15,7 +15,7 @@ import {
 } from '#contracts';
 import { redactedStart } from '#domain/kill-switch';
 import { LADDER_IDLE_MS, type LoopLadder } from '#domain/semantic-loop';
-import { type IdSource, inTime, type Timer } from '#kernel';
+import { BackgroundWork, type IdSource, inTime, type Timer } from '#kernel';
 import type { AlertMonitor } from '../alerts/alert-monitor.js';
 import type { SessionRegistry } from '../decision-log/session-registry.js';
 import { FairShare } from '../fair-share.js';
@@ -61,7 +61,7 @@ export interface LoopDeskParts {
 
 export class LoopDesk {
   readonly #parts: LoopDeskParts;
-  readonly #working = new Set<Promise<void>>();
+  readonly #working = new BackgroundWork();
   /** By event. */
   readonly #unsaved: UnsavedWrites<string>;
   /** The refusal of one without a place is told, too. */
@@ -118,14 +118,15 @@ export class LoopDesk {
       action,
       is_hinted: call.isHinted,
     };
-    if (isAlert(event)) this.#behind(this.#parts.sessions.introduceLoop(call.sessionKey, event));
-    this.#behind(action === 'paused' ? this.#pauseAndTell(call, event) : this.#tell(call.tenantId, event));
+    if (isAlert(event)) void this.#working.add(this.#parts.sessions.introduceLoop(call.sessionKey, event));
+    const told = action === 'paused' ? this.#pauseAndTell(call, event) : this.#tell(call.tenantId, event);
+    void this.#working.add(told);
     return event;
   }
 
   /** Resolves when what is under way now has ended, whatever is found meanwhile. Never rejects. */
-  async settled(): Promise<void> {
-    await Promise.all(this.#working);
+  settled(): Promise<void> {
+    return this.#working.settled();
   }
 
   /** After the last call: what the store refused is tried again. Never rejects. */
@@ -201,11 +202,6 @@ export class LoopDesk {
     const { live } = this.#parts;
     live.publish(tenantId, TOPICS.semanticLoops, event);
     live.publish(tenantId, sessionTopic(event.session_id), { kind: 'semantic_loop', event });
-  }
-
-  #behind(work: Promise<void>): void {
-    const settled: Promise<void> = work.finally(() => this.#working.delete(settled));
-    this.#working.add(settled);
   }
 }
 

@@ -11,7 +11,7 @@ import {
   TOPICS,
 } from '#contracts';
 import type { KillSwitchWindows } from '#domain/kill-switch';
-import type { Timer } from '#kernel';
+import { BackgroundWork, type Timer } from '#kernel';
 import type { AlertMonitor } from '../../alerts/alert-monitor.js';
 import type { Auditor } from '../../auth/settings-audit.js';
 import { FairShare } from '../../fair-share.js';
@@ -44,7 +44,7 @@ const incidentKey = (scope: AgentScope, incidentId: string): string => `${scope}
 export class IncidentDesk {
   readonly #parts: IncidentDeskParts;
   /** Incidents on their way to the store. */
-  readonly #writing = new Set<Promise<unknown>>();
+  readonly #writing = new BackgroundWork();
   /** Under `incidentKey`. */
   readonly #unsaved: UnsavedWrites<string>;
   readonly #places: FairShare;
@@ -82,20 +82,17 @@ export class IncidentDesk {
       if (this.#unsaved.delete(key)) this.#places.giveBack(tenantId, 1);
       live.publish(tenantId, TOPICS.incidents, { ...incident, seq });
     };
-    const written: Promise<unknown> = write()
-      .catch((error: unknown) => {
-        if (this.#places.take(tenantId, 1)) this.#unsaved.add(key, write);
-        events.incidentUnsaved(incident.incident_id, error);
-        live.publish(tenantId, TOPICS.incidents, incident);
-      })
-      .finally(() => this.#writing.delete(written));
-    this.#writing.add(written);
-    return written;
+    const written = write().catch((error: unknown) => {
+      if (this.#places.take(tenantId, 1)) this.#unsaved.add(key, write);
+      events.incidentUnsaved(incident.incident_id, error);
+      live.publish(tenantId, TOPICS.incidents, incident);
+    });
+    return this.#writing.add(written);
   }
 
   /** Resolves when every incident opened so far is kept, or told as unsaved: such a one is written again until it is kept. */
-  async settled(): Promise<void> {
-    await Promise.all(this.#writing);
+  settled(): Promise<void> {
+    return this.#writing.settled();
   }
 
   /** What the store has refused is tried again: the next start stops whose incident is kept, and nobody else. Never rejects. */

@@ -10,7 +10,7 @@ import {
   type ProxyStore,
   splitAgentScope,
 } from '#contracts';
-import { type Clock, FairLru, type Timer } from '#kernel';
+import { BackgroundWork, type Clock, FairLru, type Timer } from '#kernel';
 import { UnsavedWrites } from '../../unsaved-writes.js';
 
 export interface AnswerStoreParts {
@@ -44,7 +44,7 @@ export class StoredAnswers<Known> {
   /** What became of an answer, by its tenant and id. */
   readonly #unsaved: UnsavedWrites<string>;
   /** On their way to the store. */
-  readonly #writing = new Set<Promise<void>>();
+  readonly #writing = new BackgroundWork();
 
   constructor(parts: AnswerStoreParts, options: StoredAnswersOptions) {
     this.#parts = parts;
@@ -106,7 +106,7 @@ export class StoredAnswers<Known> {
 
   /** After the last call: what the store has refused is tried again, for the next start knows what is stored. Never rejects. */
   async stop(): Promise<void> {
-    await Promise.all(this.#writing);
+    await this.#writing.settled();
     await this.#unsaved.stop();
   }
 
@@ -117,14 +117,12 @@ export class StoredAnswers<Known> {
       // Not one that was refused meanwhile: it writes what became of the answer since.
       this.#unsaved.delete(key, write);
     };
-    const written: Promise<void> = write()
-      .catch((error) => {
-        this.#parts.onSaveFailed(error);
-        if (this.#unsaved.has(key) || this.#unsaved.size < this.#options.countMax)
-          this.#unsaved.add(key, write);
-      })
-      .finally(() => this.#writing.delete(written));
-    this.#writing.add(written);
+    const written = write().catch((error) => {
+      this.#parts.onSaveFailed(error);
+      if (this.#unsaved.has(key) || this.#unsaved.size < this.#options.countMax)
+        this.#unsaved.add(key, write);
+    });
+    void this.#writing.add(written);
   }
 
   #write(tenantId: string, id: string): Promise<void> {

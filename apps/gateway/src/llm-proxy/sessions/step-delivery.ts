@@ -3,7 +3,7 @@
  * one. No agent would send them again: what the store has no room for waits until it has, and behind it what comes of its tenant.
  */
 import { type DecisionLog, tenantIdOf } from '#contracts';
-import type { Timer } from '#kernel';
+import { BackgroundWork, type Timer } from '#kernel';
 import type { SchemaInterceptor } from '../../decision-log/schema-interceptor.js';
 import type { SessionRegistry, SteplessUse } from '../../decision-log/session-registry.js';
 import { FairShare } from '../../fair-share.js';
@@ -38,7 +38,7 @@ export interface StepDeliveryParts {
 export class StepDelivery {
   readonly #parts: StepDeliveryParts;
   readonly #lanes = new Map<string, Lane>();
-  readonly #moving = new Set<Promise<void>>();
+  readonly #moving = new BackgroundWork();
   readonly #room = new FairShare({ max: WAITING_COUNT_MAX, onFull: () => {} });
   #isArmed = false;
   #interceptor: Pick<SchemaInterceptor, 'intercept'> | null = null;
@@ -97,17 +97,16 @@ export class StepDelivery {
   /** Resolves once all that is here now has come in, or is refused for the moment. Never rejects. */
   async #moveAll(): Promise<void> {
     for (const lane of this.#lanes.values()) this.#move(lane);
-    await Promise.all(this.#moving);
+    await this.#moving.settled();
   }
 
   #move(lane: Lane): void {
     if (lane.isMoving) return;
     lane.isMoving = true;
-    const moved: Promise<void> = this.#moveOn(lane).finally(() => {
+    const moved = this.#moveOn(lane).finally(() => {
       lane.isMoving = false;
-      this.#moving.delete(moved);
     });
-    this.#moving.add(moved);
+    void this.#moving.add(moved);
   }
 
   /** Up to the first that has to wait. */
