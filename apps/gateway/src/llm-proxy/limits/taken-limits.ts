@@ -1,5 +1,5 @@
-import { type AgentPolicy, type AgentScope, allAgents, type SessionKey } from '#contracts';
-import { isOfAll } from '#domain/policy';
+import { type AgentPolicy, type AgentScope, allAgents, type BudgetPeriod, type SessionKey } from '#contracts';
+import { isOfAll, type LimitName, limitWindows, type NamedWindow } from '#domain/policy';
 
 /**
  * What was taken for a call before it was sent: enough to name the same windows again when they are corrected. The windows
@@ -45,8 +45,25 @@ export const spentAtMs = ({
   startedAtMs,
 }: TakenFor & { startedAtMs: number }): number => taken?.nowMs ?? takenTogether?.nowMs ?? startedAtMs;
 
+interface Caller {
+  scope: AgentScope;
+  tenantId: string;
+}
+
 /** Whose windows and budgets a policy's are, of those that a call takes from. */
-export const limitedScope = (
-  { scope, tenantId }: { scope: AgentScope; tenantId: string },
-  policy: AgentPolicy,
-): AgentScope => (isOfAll(policy) ? allAgents(tenantId) : scope);
+export const limitedScope = ({ scope, tenantId }: Caller, policy: AgentPolicy): AgentScope =>
+  isOfAll(policy) ? allAgents(tenantId) : scope;
+
+/** Those that were taken from, or that may be. */
+export const windowsOf = (
+  call: Caller,
+  { policy, requests = 1, tokens, costMicroUsd, nowMs }: TakenLimits & { requests?: number },
+): NamedWindow[] =>
+  limitWindows(limitedScope(call, policy), policy, { requests, tokens, costMicroUsd }, nowMs);
+
+/** Absent of what is no budget. */
+export const PERIOD_OF_LIMIT: Partial<Record<LimitName, BudgetPeriod>> = {
+  budget_hour: 'hour',
+  budget_day: 'day',
+  budget_month: 'month',
+};
