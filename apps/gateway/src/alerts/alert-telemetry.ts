@@ -1,9 +1,9 @@
 /** What happens around alerts, each as one function: log line and metric together. No texts of notices, no targets. */
 import type { Logger } from 'pino';
-import { Counter, Gauge, type Registry } from 'prom-client';
+import type { Counter, Registry } from 'prom-client';
 import type { AlertDelivery, AlertNotice } from '#contracts';
 import { LinePace, type SteadyClock } from '#kernel';
-import { beginAtZero, METRIC_PREFIX } from '../telemetry/metrics.js';
+import { addGauge, beginAtZero, metersOf } from '../telemetry/metrics.js';
 
 type StoreWrite = 'delivery' | 'firing' | 'incidents';
 
@@ -19,53 +19,42 @@ export class AlertTelemetry {
 
   /** @param pendingCount deliveries waiting or under way, read when metrics are collected */
   constructor(clock: SteadyClock, logger: Logger, metrics: Registry, pendingCount: () => number) {
-    const registers = [metrics];
+    const { counter } = metersOf(metrics);
     this.#logger = logger;
     this.#storeLines = new LinePace(clock);
-    this.#notices = new Counter({
-      name: `${METRIC_PREFIX}alert_notices_total`,
-      help: 'Notices by type and phase, whether or not a channel carries them.',
-      labelNames: ['type', 'phase'],
-      registers,
-    });
-    this.#attempts = new Counter({
-      name: `${METRIC_PREFIX}alert_attempts_total`,
-      help: 'Attempts to deliver, by kind of channel: delivered, failed (tried again), refused (not).',
-      labelNames: ['kind', 'outcome'],
-      registers,
-    });
-    this.#finished = new Counter({
-      name: `${METRIC_PREFIX}alert_deliveries_finished_total`,
-      help: 'Deliveries that ended: delivered or dead.',
-      labelNames: ['state'],
-      registers,
-    });
+    this.#notices = counter(
+      'alert_notices_total',
+      'Notices by type and phase, whether or not a channel carries them.',
+      'type',
+      'phase',
+    );
+    this.#attempts = counter(
+      'alert_attempts_total',
+      'Attempts to deliver, by kind of channel: delivered, failed (tried again), refused (not).',
+      'kind',
+      'outcome',
+    );
+    this.#finished = counter(
+      'alert_deliveries_finished_total',
+      'Deliveries that ended: delivered or dead.',
+      'state',
+    );
     beginAtZero(this.#finished, 'state', ['delivered', 'dead']);
-    this.#circuits = new Counter({
-      name: `${METRIC_PREFIX}alert_circuits_opened_total`,
-      help: 'Channels that were given a rest: after failures in a row, or because the receiver asked for one.',
-      registers,
-    });
-    this.#bounds = new Counter({
-      name: `${METRIC_PREFIX}alert_bounds_reached_total`,
-      help: 'Bounds reached: agents or subjects of rules that were forgotten, ticks without time for all, deliveries of a full channel.',
-      labelNames: ['bound'],
-      registers,
-    });
-    this.#failures = new Counter({
-      name: `${METRIC_PREFIX}alert_failures_total`,
-      help: 'What went wrong inside: documents unusable, writes the store refused, rules that failed.',
-      labelNames: ['what'],
-      registers,
-    });
-    new Gauge({
-      name: `${METRIC_PREFIX}alert_deliveries_pending`,
-      help: 'Deliveries waiting or under way.',
-      registers,
-      collect() {
-        this.set(pendingCount());
-      },
-    });
+    this.#circuits = counter(
+      'alert_circuits_opened_total',
+      'Channels that were given a rest: after failures in a row, or because the receiver asked for one.',
+    );
+    this.#bounds = counter(
+      'alert_bounds_reached_total',
+      'Bounds reached: agents or subjects of rules that were forgotten, ticks without time for all, deliveries of a full channel.',
+      'bound',
+    );
+    this.#failures = counter(
+      'alert_failures_total',
+      'What went wrong inside: documents unusable, writes the store refused, rules that failed.',
+      'what',
+    );
+    addGauge(metrics, 'alert_deliveries_pending', 'Deliveries waiting or under way.', pendingCount);
   }
 
   noticed({ type, phase, rule_id, tenant_id, agent_id }: AlertNotice): void {

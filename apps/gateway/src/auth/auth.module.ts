@@ -2,14 +2,14 @@
 import { Global, Module } from '@nestjs/common';
 import { APP_GUARD, Reflector } from '@nestjs/core';
 import type { Logger } from 'pino';
-import { Counter, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import { type DecisionStore, ObservatoryError } from '#contracts';
 import { LoginThrottle } from '#domain/auth';
 import { type Clock, type IdSource, steadyClock, systemTimer } from '#kernel';
 import type { GatewayConfig } from '../config/config.js';
 import type { GatewaySecrets } from '../config/secrets.js';
 import { storeTrouble } from '../config/store-trouble.js';
-import { METRIC_PREFIX } from '../telemetry/metrics.js';
+import { metersOf } from '../telemetry/metrics.js';
 import { CLOCK, CONFIG, IDS, LOGGER, METRICS, SECRETS, STORE } from '../tokens.js';
 import { AccessController } from './access.controller.js';
 import { AccessGuard } from './access.guard.js';
@@ -91,12 +91,11 @@ const isDiskFull = (error: unknown): boolean =>
         metrics: Registry,
         logger: Logger,
       ) => {
-        const attempts = new Counter({
-          name: `${METRIC_PREFIX}logins_total`,
-          help: 'Attempts to log in: ok, refused (wrong token), throttled.',
-          labelNames: ['outcome'],
-          registers: [metrics],
-        });
+        const attempts = metersOf(metrics).counter(
+          'logins_total',
+          'Attempts to log in: ok, refused (wrong token), throttled.',
+          'outcome',
+        );
         const throttle = new LoginThrottle({ clock: steadyClock });
         return new LoginDesk({
           directory,

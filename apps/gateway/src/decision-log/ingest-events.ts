@@ -1,9 +1,10 @@
 /** What happens on the ingest path, each event once: log line and counter together. No prompts, no ids in labels. */
 
 import type { Logger } from 'pino';
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { Counter, type Histogram, type Registry } from 'prom-client';
 import { type EntropyAlertEvent, SEVERITIES, type Severity } from '#contracts';
 import { MINUTE_MS, type SteadyClock } from '#kernel';
+import { addGauge, METRIC_PREFIX, metersOf } from '../telemetry/metrics.js';
 import { RecentLatencies } from '../telemetry/recent-latencies.js';
 
 /** What the dashboard's percentiles cover. */
@@ -37,14 +38,13 @@ export class IngestEvents {
     gauges: { liveSessions: () => number; windows: () => number; storeQueue: () => number },
   ) {
     this.#latencies = new RecentLatencies(clock, LATENCY_WINDOW_MS);
-    const registers = [registry];
-    const name = (suffix: string) => `observatory_${suffix}`;
+    const { counter, histogram } = metersOf(registry);
     const accepted = this.#accepted;
     new Counter({
-      name: name('decision_logs_accepted_total'),
+      name: `${METRIC_PREFIX}decision_logs_accepted_total`,
       help: 'DecisionLogs stored, by entropy severity.',
       labelNames: ['severity'],
-      registers,
+      registers: [registry],
       collect() {
         for (const severity of SEVERITIES) {
           if (accepted[severity] > 0) this.inc({ severity }, accepted[severity]);
@@ -52,64 +52,30 @@ export class IngestEvents {
         }
       },
     });
-    this.#rejected = new Counter({
-      name: name('schema_violations_total'),
-      help: 'Messages that did not fit the schema.',
-      registers,
-    });
-    this.#duplicates = new Counter({
-      name: name('decision_logs_duplicate_total'),
-      help: 'Steps sent again and counted once.',
-      registers,
-    });
-    this.#alerts = new Counter({
-      name: name('entropy_alerts_total'),
-      help: 'Entropy alerts raised.',
-      registers,
-    });
-    this.#alertsGaveWay = new Counter({
-      name: name('entropy_alerts_gave_way_total'),
-      help: 'Open entropy alerts that left the panel because it was full; they stay in the history.',
-      registers,
-    });
-    this.#refused = new Counter({
-      name: name('ingest_refused_total'),
-      help: 'Ingest requests refused whole, by reason.',
-      labelNames: ['reason'],
-      registers,
-    });
-    this.#evicted = new Counter({
-      name: name('entropy_windows_evicted_total'),
-      help: 'Entropy windows evicted by a bound.',
-      labelNames: ['reason'],
-      registers,
-    });
-    this.#sessionsLeft = new Counter({
-      name: name('agent_socket_sessions_left_total'),
-      help: 'Sessions whose control an agent socket hears of no longer, since it speaks for as many as it may.',
-      registers,
-    });
-    this.#storeFailures = new Counter({
-      name: name('store_failures_total'),
-      help: 'Writes beside the ingest answer that failed.',
-      labelNames: ['what'],
-      registers,
-    });
-    this.#seconds = new Histogram({
-      name: name('ingest_seconds'),
-      help: 'Body read to answer ready, stored included.',
-      buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5],
-      registers,
-    });
-    const gauge = (suffix: string, help: string, value: () => number) =>
-      new Gauge({
-        name: name(suffix),
-        help,
-        registers,
-        collect() {
-          this.set(value());
-        },
-      });
+    this.#rejected = counter('schema_violations_total', 'Messages that did not fit the schema.');
+    this.#duplicates = counter('decision_logs_duplicate_total', 'Steps sent again and counted once.');
+    this.#alerts = counter('entropy_alerts_total', 'Entropy alerts raised.');
+    this.#alertsGaveWay = counter(
+      'entropy_alerts_gave_way_total',
+      'Open entropy alerts that left the panel because it was full; they stay in the history.',
+    );
+    this.#refused = counter('ingest_refused_total', 'Ingest requests refused whole, by reason.', 'reason');
+    this.#evicted = counter('entropy_windows_evicted_total', 'Entropy windows evicted by a bound.', 'reason');
+    this.#sessionsLeft = counter(
+      'agent_socket_sessions_left_total',
+      'Sessions whose control an agent socket hears of no longer, since it speaks for as many as it may.',
+    );
+    this.#storeFailures = counter(
+      'store_failures_total',
+      'Writes beside the ingest answer that failed.',
+      'what',
+    );
+    this.#seconds = histogram(
+      'ingest_seconds',
+      'Body read to answer ready, stored included.',
+      [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5],
+    );
+    const gauge = (name: string, help: string, read: () => number) => addGauge(registry, name, help, read);
     gauge('sessions_live', 'Sessions held in memory.', gauges.liveSessions);
     gauge('entropy_windows', 'Entropy windows held in memory.', gauges.windows);
     gauge('store_queue', 'Writes accepted and not yet committed.', gauges.storeQueue);

@@ -1,8 +1,8 @@
 /** What happens around the desk, each as one function: log line and metric together. No prompts, no reasons. */
 import type { Logger } from 'pino';
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { ObservatoryError, type RuntimeConfigKey, type SessionKey, splitSessionKey } from '#contracts';
-import { METRIC_PREFIX } from '../telemetry/metrics.js';
+import { metersOf } from '../telemetry/metrics.js';
 import type { ControlBound } from './control-bounds.js';
 
 export class HitlEvents {
@@ -21,74 +21,57 @@ export class HitlEvents {
   readonly #askersWithoutPlace: Counter;
 
   constructor(logger: Logger, metrics: Registry) {
-    const registers = [metrics];
+    const { counter, gauge, histogram } = metersOf(metrics);
     this.#logger = logger;
-    this.#commands = new Counter({
-      name: `${METRIC_PREFIX}hitl_commands_total`,
-      help: 'Operator commands by what came of them: ok, a note, or the code that refused them.',
-      labelNames: ['command', 'outcome'],
-      registers,
-    });
-    this.#acknowledgeSeconds = new Histogram({
-      name: `${METRIC_PREFIX}hitl_acknowledge_seconds`,
-      help: 'From the request of a pause to its acknowledgement by the agent.',
-      buckets: [0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 1_800],
-      registers,
-    });
-    this.#expired = new Counter({
-      name: `${METRIC_PREFIX}hitl_expired_total`,
-      help: 'Abandoned pauses, by what the policy made of them.',
-      labelNames: ['action'],
-      registers,
-    });
-    this.#pollsHanging = new Gauge({
-      name: `${METRIC_PREFIX}hitl_polls_hanging`,
-      help: 'Control polls hanging now.',
-      registers,
-    });
-    this.#pollsRefused = new Counter({
-      name: `${METRIC_PREFIX}hitl_polls_refused_total`,
-      help: 'Control polls refused because every place was taken.',
-      registers,
-    });
-    this.#paused = new Gauge({
-      name: `${METRIC_PREFIX}hitl_sessions_paused`,
-      help: 'Sessions whose messages are held now.',
-      registers,
-    });
-    this.#controlled = new Gauge({
-      name: `${METRIC_PREFIX}hitl_sessions_bound`,
-      help: 'Sessions that hold messages or have directives waiting; bounded by controlsMax.',
-      registers,
-    });
-    this.#released = new Counter({
-      name: `${METRIC_PREFIX}hitl_messages_released_total`,
-      help: 'Held messages published after a resume, a termination or an expiry.',
-      registers,
-    });
-    this.#deferred = new Counter({
-      name: `${METRIC_PREFIX}hitl_deferred_total`,
-      help: 'Put off because the store refused: the rest of a release, what an agent confirmed, the shelving of an expired pause, a look at what a listener has missed.',
-      labelNames: ['what'],
-      registers,
-    });
-    this.#evicted = new Counter({
-      name: `${METRIC_PREFIX}hitl_controls_evicted_total`,
-      help: 'Sessions forgotten in memory by bound or idle time; their rows stay in the store.',
-      labelNames: ['shelf'],
-      registers,
-    });
-    this.#refusedByBound = new Counter({
-      name: `${METRIC_PREFIX}hitl_controls_refused_total`,
-      help: 'Pauses and guidance refused because too many sessions are under control, by the bound that was met.',
-      labelNames: ['bound'],
-      registers,
-    });
-    this.#askersWithoutPlace = new Counter({
-      name: `${METRIC_PREFIX}hitl_askers_without_place_total`,
-      help: 'Requests for a person of whose agent nobody hears, since 20 of its session asked before; of the session they do.',
-      registers,
-    });
+    this.#commands = counter(
+      'hitl_commands_total',
+      'Operator commands by what came of them: ok, a note, or the code that refused them.',
+      'command',
+      'outcome',
+    );
+    this.#acknowledgeSeconds = histogram(
+      'hitl_acknowledge_seconds',
+      'From the request of a pause to its acknowledgement by the agent.',
+      [0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 1_800],
+    );
+    this.#expired = counter(
+      'hitl_expired_total',
+      'Abandoned pauses, by what the policy made of them.',
+      'action',
+    );
+    this.#pollsHanging = gauge('hitl_polls_hanging', 'Control polls hanging now.');
+    this.#pollsRefused = counter(
+      'hitl_polls_refused_total',
+      'Control polls refused because every place was taken.',
+    );
+    this.#paused = gauge('hitl_sessions_paused', 'Sessions whose messages are held now.');
+    this.#controlled = gauge(
+      'hitl_sessions_bound',
+      'Sessions that hold messages or have directives waiting; bounded by controlsMax.',
+    );
+    this.#released = counter(
+      'hitl_messages_released_total',
+      'Held messages published after a resume, a termination or an expiry.',
+    );
+    this.#deferred = counter(
+      'hitl_deferred_total',
+      'Put off because the store refused: the rest of a release, what an agent confirmed, the shelving of an expired pause, a look at what a listener has missed.',
+      'what',
+    );
+    this.#evicted = counter(
+      'hitl_controls_evicted_total',
+      'Sessions forgotten in memory by bound or idle time; their rows stay in the store.',
+      'shelf',
+    );
+    this.#refusedByBound = counter(
+      'hitl_controls_refused_total',
+      'Pauses and guidance refused because too many sessions are under control, by the bound that was met.',
+      'bound',
+    );
+    this.#askersWithoutPlace = counter(
+      'hitl_askers_without_place_total',
+      'Requests for a person of whose agent nobody hears, since 20 of its session asked before; of the session they do.',
+    );
   }
 
   commandDone(key: SessionKey, command: string, operatorId: string, outcome: string): void {

@@ -2,10 +2,10 @@
  * What the cache did, by tenant for its page and in all for Prometheus: one function per event. Nothing here names a
  * prompt, a key or an agent.
  */
-import { Counter, Histogram, type Registry } from 'prom-client';
+import type { Counter, Histogram, Registry } from 'prom-client';
 import type { CacheMatch, CacheStats, NotStoredReason, SemanticMatch, TextVeto } from '#contracts';
 import { type Clock, RingBuffer, TtlLru } from '#kernel';
-import { METRIC_PREFIX } from '../telemetry/metrics.js';
+import { metersOf } from '../telemetry/metrics.js';
 import { quantiles } from '../telemetry/quantiles.js';
 
 const TENANTS_MAX = 1_000;
@@ -68,54 +68,38 @@ export class CacheTally {
 
   constructor(clock: Clock, metrics: Registry) {
     this.#tenants = new TtlLru({ countMax: TENANTS_MAX, idleMs: Number.POSITIVE_INFINITY, clock });
-    const registers = [metrics];
-    this.#lookups = new Counter({
-      name: `${METRIC_PREFIX}cache_lookups_total`,
-      help: 'Look-ups in the LLM cache, each once: exact, semantic, coalesced (an equal call was under way), miss.',
-      labelNames: ['outcome'],
-      registers,
-    });
-    this.#shadow = new Counter({
-      name: `${METRIC_PREFIX}cache_shadow_hits_total`,
-      help: 'Misses that would have been semantic hits, had shadow mode served them.',
-      registers,
-    });
-    this.#verdicts = new Counter({
-      name: `${METRIC_PREFIX}cache_match_verdicts_total`,
-      help:
-        'Semantic matches, served or not, of which something was found out: agreed or differed (from the real answer, in shadow mode), ' +
+    const { counter, histogram } = metersOf(metrics);
+    this.#lookups = counter(
+      'cache_lookups_total',
+      'Look-ups in the LLM cache, each once: exact, semantic, coalesced (an equal call was under way), miss.',
+      'outcome',
+    );
+    this.#shadow = counter(
+      'cache_shadow_hits_total',
+      'Misses that would have been semantic hits, had shadow mode served them.',
+    );
+    this.#verdicts = counter(
+      'cache_match_verdicts_total',
+      'Semantic matches, served or not, of which something was found out: agreed or differed (from the real answer, in shadow mode), ' +
         'right or wrong (by a person, whose second thought counts once more).',
-      labelNames: ['verdict'],
-      registers,
-    });
-    this.#vetoes = new Counter({
-      name: `${METRIC_PREFIX}cache_vetoes_total`,
-      help: 'Semantic candidates refused because their texts differ in what matters.',
-      labelNames: ['reason'],
-      registers,
-    });
-    this.#notStored = new Counter({
-      name: `${METRIC_PREFIX}cache_not_stored_total`,
-      help: 'Answers that were not kept, by reason.',
-      labelNames: ['reason'],
-      registers,
-    });
-    this.#unembedded = new Counter({
-      name: `${METRIC_PREFIX}cache_embeddings_left_out_total`,
-      help: 'Texts that the embeddings API was not asked for, because it had failed several times in a row.',
-      registers,
-    });
-    this.#savedUsd = new Counter({
-      name: `${METRIC_PREFIX}cache_saved_usd_total`,
-      help: 'What the hits would have cost, in USD.',
-      registers,
-    });
-    this.#seconds = new Histogram({
-      name: `${METRIC_PREFIX}cache_lookup_seconds`,
-      help: 'Key, look-up and, where it was asked for, the embedding.',
-      buckets: [0.0001, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05],
-      registers,
-    });
+      'verdict',
+    );
+    this.#vetoes = counter(
+      'cache_vetoes_total',
+      'Semantic candidates refused because their texts differ in what matters.',
+      'reason',
+    );
+    this.#notStored = counter('cache_not_stored_total', 'Answers that were not kept, by reason.', 'reason');
+    this.#unembedded = counter(
+      'cache_embeddings_left_out_total',
+      'Texts that the embeddings API was not asked for, because it had failed several times in a row.',
+    );
+    this.#savedUsd = counter('cache_saved_usd_total', 'What the hits would have cost, in USD.');
+    this.#seconds = histogram(
+      'cache_lookup_seconds',
+      'Key, look-up and, where it was asked for, the embedding.',
+      [0.0001, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05],
+    );
   }
 
   hit(tenantId: string, match: CacheMatch, saved: { microUsd: number | null; ms: number }): void {

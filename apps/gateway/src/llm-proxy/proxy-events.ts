@@ -1,11 +1,11 @@
 /** What happens around the proxy, each as one function: log line and metric together. No prompts, no keys, no ids in labels. */
 import type { Logger } from 'pino';
-import { Counter, Histogram, type Registry } from 'prom-client';
+import { Counter, type Histogram, type Registry } from 'prom-client';
 import { RedisFailure } from '#adapters/redis';
 import type { CallDecision, Incident, LimiterFailure } from '#contracts';
 import { LinePace, type SteadyClock } from '#kernel';
 import { VENDOR_UPSTREAMS } from '../config/upstreams.js';
-import { addGauge, beginAtZero, METRIC_PREFIX } from '../telemetry/metrics.js';
+import { addGauge, beginAtZero, METRIC_PREFIX, metersOf } from '../telemetry/metrics.js';
 import type { ProxyCall } from './proxy-call.js';
 import type { UpstreamTarget } from './upstreams/upstream-directory.js';
 
@@ -39,76 +39,66 @@ export class ProxyEvents {
   readonly #limiterCounts = new Map<LimiterFailure, number>();
 
   constructor(clock: SteadyClock, logger: Logger, metrics: Registry, gauges: ProxyGauges) {
-    const registers = [metrics];
+    const { counter, histogram } = metersOf(metrics);
     this.#lines = new LinePace(clock);
     this.#logger = logger;
-    this.#calls = new Counter({
-      name: `${METRIC_PREFIX}proxy_calls_total`,
-      help: 'Proxied calls by what became of them.',
-      labelNames: ['upstream', 'decision'],
-      registers,
-    });
-    this.#upstreamCalls = new Counter({
-      name: `${METRIC_PREFIX}proxy_upstream_calls_total`,
-      help: 'Calls that an upstream answered or failed: it did not answer, or with 401, 402, 403, 408, 429 or 5xx.',
-      labelNames: ['upstream', 'outcome'],
-      registers,
-    });
-    this.#seconds = new Histogram({
-      name: `${METRIC_PREFIX}proxy_call_seconds`,
-      help: 'Request received to last byte of the answer, time held included.',
-      labelNames: ['upstream'],
-      buckets: [0.05, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 300],
-      registers,
-    });
-    this.#firstByte = new Histogram({
-      name: `${METRIC_PREFIX}proxy_first_byte_seconds`,
-      help: 'Request received to first byte of the answer.',
-      labelNames: ['upstream'],
-      buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 15, 60],
-      registers,
-    });
-    this.#tokens = new Counter({
-      name: `${METRIC_PREFIX}proxy_tokens_total`,
-      help: 'Tokens as the vendors counted them.',
-      labelNames: ['upstream', 'direction'],
-      registers,
-    });
-    this.#failedOpen = new Counter({
-      name: `${METRIC_PREFIX}fail_open_total`,
-      help: 'Guards that failed and let the call go on, by guard.',
-      labelNames: ['site'],
-      registers,
-    });
+    this.#calls = counter(
+      'proxy_calls_total',
+      'Proxied calls by what became of them.',
+      'upstream',
+      'decision',
+    );
+    this.#upstreamCalls = counter(
+      'proxy_upstream_calls_total',
+      'Calls that an upstream answered or failed: it did not answer, or with 401, 402, 403, 408, 429 or 5xx.',
+      'upstream',
+      'outcome',
+    );
+    this.#seconds = histogram(
+      'proxy_call_seconds',
+      'Request received to last byte of the answer, time held included.',
+      [0.05, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 300],
+      'upstream',
+    );
+    this.#firstByte = histogram(
+      'proxy_first_byte_seconds',
+      'Request received to first byte of the answer.',
+      [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 15, 60],
+      'upstream',
+    );
+    this.#tokens = counter(
+      'proxy_tokens_total',
+      'Tokens as the vendors counted them.',
+      'upstream',
+      'direction',
+    );
+    this.#failedOpen = counter(
+      'fail_open_total',
+      'Guards that failed and let the call go on, by guard.',
+      'site',
+    );
     beginAtZero(this.#failedOpen, 'site', ['rate_limiter', 'semantic_loop', 'cache']);
-    this.#kills = new Counter({
-      name: `${METRIC_PREFIX}kill_switch_fired_total`,
-      help: 'Agents stopped by the kill switch.',
-      registers,
-    });
-    this.#dropped = new Counter({
-      name: `${METRIC_PREFIX}proxy_dropped_total`,
-      help: 'Records of calls given up because a bound was reached or the store refused: rows, steps, incidents.',
-      labelNames: ['what'],
-      registers,
-    });
+    this.#kills = counter('kill_switch_fired_total', 'Agents stopped by the kill switch.');
+    this.#dropped = counter(
+      'proxy_dropped_total',
+      'Records of calls given up because a bound was reached or the store refused: rows, steps, incidents.',
+      'what',
+    );
     beginAtZero(this.#dropped, 'what', ['rows', 'steps', 'incidents']);
-    this.#closedTenants = new Counter({
-      name: `${METRIC_PREFIX}proxy_closed_tenants_total`,
-      help: 'Tenants closed to agents without settings of their own: the kill switch stopped more than are told apart.',
-      registers,
-    });
-    this.#noRoom = new Counter({
-      name: `${METRIC_PREFIX}proxy_no_room_total`,
-      help: 'Because too much was under way: calls refused (body_bytes, upstream_calls), answers unread (answer_bytes).',
-      labelNames: ['what'],
-      registers,
-    });
+    this.#closedTenants = counter(
+      'proxy_closed_tenants_total',
+      'Tenants closed to agents without settings of their own: the kill switch stopped more than are told apart.',
+    );
+    this.#noRoom = counter(
+      'proxy_no_room_total',
+      'Because too much was under way: calls refused (body_bytes, upstream_calls), answers unread (answer_bytes).',
+      'what',
+    );
     new Counter({
       name: `${METRIC_PREFIX}proxy_forgotten_total`,
       help: 'What a guard forgot for want of room: kill_switch_windows, session_caps, limit_counters, and budget_refunds that Redis was not told.',
       labelNames: ['what'],
-      registers,
+      registers: [metrics],
       collect() {
         this.reset();
         for (const [what, count] of Object.entries(gauges.forgotten())) this.inc({ what }, count);

@@ -1,7 +1,8 @@
 /** What happens to live connections, each event once: log line and counter together. */
 import type { Logger } from 'pino';
-import { Counter, Gauge, type Registry } from 'prom-client';
+import type { Counter, Registry } from 'prom-client';
 import type { AgentPrincipal, OperatorPrincipal } from '#contracts';
+import { addGauge, metersOf } from '../telemetry/metrics.js';
 import type { LiveSocketsEvents } from './live-sockets.js';
 
 export class RealtimeEvents implements LiveSocketsEvents {
@@ -16,42 +17,24 @@ export class RealtimeEvents implements LiveSocketsEvents {
     registry: Registry,
     subscriberCount: () => number,
   ) {
-    const registers = [registry];
-    this.#connections = new Counter({
-      name: 'observatory_live_connections_total',
-      help: 'Operator sockets accepted.',
-      registers,
-    });
-    this.#cuts = new Counter({
-      name: 'observatory_live_cuts_total',
-      help: 'Socket.IO connections cut because they read too slowly.',
-      registers,
-    });
-    this.#refused = new Counter({
-      name: 'observatory_sockets_refused_total',
-      help: 'Sockets refused because their key or operator token holds as many as it may.',
-      labelNames: ['namespace'],
-      registers,
-    });
-    this.#partialRefused = new Counter({
-      name: 'observatory_socket_messages_refused_total',
-      help: 'Socket.IO connections cut, or their bodies refused, for a message before it was whole.',
-      labelNames: ['reason'],
-      registers,
-    });
-    this.#strangersCut = new Counter({
-      name: 'observatory_socket_strangers_cut_total',
-      help: 'Socket.IO connections in no namespace cut because newer ones took their place.',
-      registers,
-    });
-    new Gauge({
-      name: 'observatory_live_subscribers',
-      help: 'Operator sockets open now.',
-      registers,
-      collect() {
-        this.set(subscriberCount());
-      },
-    });
+    const { counter } = metersOf(registry);
+    this.#connections = counter('live_connections_total', 'Operator sockets accepted.');
+    this.#cuts = counter('live_cuts_total', 'Socket.IO connections cut because they read too slowly.');
+    this.#refused = counter(
+      'sockets_refused_total',
+      'Sockets refused because their key or operator token holds as many as it may.',
+      'namespace',
+    );
+    this.#partialRefused = counter(
+      'socket_messages_refused_total',
+      'Socket.IO connections cut, or their bodies refused, for a message before it was whole.',
+      'reason',
+    );
+    this.#strangersCut = counter(
+      'socket_strangers_cut_total',
+      'Socket.IO connections in no namespace cut because newer ones took their place.',
+    );
+    addGauge(registry, 'live_subscribers', 'Operator sockets open now.', subscriberCount);
   }
 
   connected(): void {

@@ -1,9 +1,9 @@
 /** What happens around semantic loops, each as one function: log line and metric together. No prompts, no ids in labels. */
 import type { Logger } from 'pino';
-import { Counter, Histogram, type Registry } from 'prom-client';
+import type { Counter, Histogram, Registry } from 'prom-client';
 import type { SemanticLoopEvent, SystemView } from '#contracts';
 import { LinePace, MINUTE_MS, type SteadyClock } from '#kernel';
-import { addCounter, addGauge, METRIC_PREFIX } from '../telemetry/metrics.js';
+import { addCounter, addGauge, metersOf } from '../telemetry/metrics.js';
 import { RecentLatencies } from '../telemetry/recent-latencies.js';
 
 /** `vetoed`: near enough, but a number, a name or the like differs. `unfit`: nothing a model could compare. */
@@ -55,34 +55,26 @@ export class SemanticLoopEvents {
   readonly #latencyCounts: number[] = new Array(LATENCY_BOUNDS_MS.length + 1).fill(0);
 
   constructor(clock: SteadyClock, logger: Logger, metrics: Registry, gauges: SemanticLoopGauges) {
-    const registers = [metrics];
+    const { counter, histogram } = metersOf(metrics);
     this.#lines = new LinePace(clock);
     this.#latencies = new RecentLatencies(clock, LATENCY_WINDOW_MS);
     this.#logger = logger;
-    this.#checks = new Counter({
-      name: `${METRIC_PREFIX}semantic_loop_checks_total`,
-      help: 'Prompts given to the embedding sidecar, by what came of it.',
-      labelNames: ['result'],
-      registers,
-    });
-    this.#seconds = new Histogram({
-      name: `${METRIC_PREFIX}semantic_loop_check_seconds`,
-      help: 'Question to the embedding sidecar until its answer, its failure, or the end of patience.',
-      buckets: LATENCY_BOUNDS_MS.map((ms) => ms / 1_000),
-      registers,
-    });
-    this.#failedOpen = new Counter({
-      name: `${METRIC_PREFIX}semantic_loop_fail_open_total`,
-      help: 'Calls that went on without the check or what should follow it, by reason.',
-      labelNames: ['reason'],
-      registers,
-    });
-    this.#actions = new Counter({
-      name: `${METRIC_PREFIX}semantic_loops_total`,
-      help: 'Semantic loops, by what was done about them.',
-      labelNames: ['action'],
-      registers,
-    });
+    this.#checks = counter(
+      'semantic_loop_checks_total',
+      'Prompts given to the embedding sidecar, by what came of it.',
+      'result',
+    );
+    this.#seconds = histogram(
+      'semantic_loop_check_seconds',
+      'Question to the embedding sidecar until its answer, its failure, or the end of patience.',
+      LATENCY_BOUNDS_MS.map((ms) => ms / 1_000),
+    );
+    this.#failedOpen = counter(
+      'semantic_loop_fail_open_total',
+      'Calls that went on without the check or what should follow it, by reason.',
+      'reason',
+    );
+    this.#actions = counter('semantic_loops_total', 'Semantic loops, by what was done about them.', 'action');
     addGauge(
       metrics,
       'semantic_loop_sessions',

@@ -1,9 +1,9 @@
 /** What happens between gateways, each as one function: log line and metric together. No prompts, no reasons. */
 import type { Logger } from 'pino';
-import { Counter, Gauge, type Registry } from 'prom-client';
+import type { Counter, Registry } from 'prom-client';
 import type { ControlWord } from '#contracts';
 import { LinePace, type SteadyClock } from '#kernel';
-import { METRIC_PREFIX } from '../telemetry/metrics.js';
+import { addGauge, metersOf } from '../telemetry/metrics.js';
 
 type Trouble = 'unreachable' | 'unreadable' | 'missed' | 'lost';
 
@@ -15,21 +15,18 @@ export class SharedControlEvents {
   constructor(clock: SteadyClock, logger: Logger, metrics: Registry, waitingCount: () => number) {
     this.#logger = logger;
     this.#lines = new LinePace(clock);
-    const registers = [metrics];
-    this.#words = new Counter({
-      name: `${METRIC_PREFIX}shared_control_words_total`,
-      help: 'Commands that gateways on one Redis tell each other: told to the others; of theirs obeyed, refused or unreadable; lost before they were told; missed, once for each gap in what Redis kept.',
-      labelNames: ['outcome'],
-      registers,
-    });
-    new Gauge({
-      name: `${METRIC_PREFIX}shared_control_words_waiting`,
-      help: 'Commands that the other gateways have not been told of yet: Redis is away.',
-      registers,
-      collect() {
-        this.set(waitingCount());
-      },
-    });
+    const { counter } = metersOf(metrics);
+    this.#words = counter(
+      'shared_control_words_total',
+      'Commands that gateways on one Redis tell each other: told to the others; of theirs obeyed, refused or unreadable; lost before they were told; missed, once for each gap in what Redis kept.',
+      'outcome',
+    );
+    addGauge(
+      metrics,
+      'shared_control_words_waiting',
+      'Commands that the other gateways have not been told of yet: Redis is away.',
+      waitingCount,
+    );
   }
 
   told(word: ControlWord): void {

@@ -1,5 +1,5 @@
 /** Counters and histograms of this process. No ids in labels, no prompts. */
-import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
 export const METRIC_PREFIX = 'observatory_';
 
@@ -8,6 +8,22 @@ export function createMetrics(): Registry {
   const metrics = new Registry();
   collectDefaultMetrics({ register: metrics, prefix: METRIC_PREFIX });
   return metrics;
+}
+
+/** Makes the metrics of one registry. Names without the prefix. */
+export function metersOf(metrics: Registry) {
+  const registers = [metrics];
+  return {
+    counter: <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
+      new Counter({ name: METRIC_PREFIX + name, help, labelNames, registers }),
+    gauge: (name: string, help: string) => new Gauge({ name: METRIC_PREFIX + name, help, registers }),
+    histogram: <Label extends string>(
+      name: string,
+      help: string,
+      buckets: number[],
+      ...labelNames: Label[]
+    ) => new Histogram({ name: METRIC_PREFIX + name, help, buckets, labelNames, registers }),
+  };
 }
 
 /** A number that is read when metrics are collected. @param name without the prefix */

@@ -1,16 +1,15 @@
 /** What becomes of spans, each event once: counter, and a log line where a streak of failures begins or ends. */
 import type { Logger } from 'pino';
-import { Counter, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import type { SpanEvent } from '#adapters/otel';
-import { METRIC_PREFIX } from './metrics.js';
+import { metersOf } from './metrics.js';
 
 export function spanTelemetry(logger: Logger, registry: Registry): (event: SpanEvent) => void {
-  const spans = new Counter({
-    name: `${METRIC_PREFIX}spans_total`,
-    help: 'Spans for the trace collector, by what became of them: exported, failed or dropped.',
-    labelNames: ['outcome'],
-    registers: [registry],
-  });
+  const spans = metersOf(registry).counter(
+    'spans_total',
+    'Spans for the trace collector, by what became of them: exported, failed or dropped.',
+    'outcome',
+  );
   let isFailing = false;
   return (event) => {
     spans.inc({ outcome: event.kind }, event.count);

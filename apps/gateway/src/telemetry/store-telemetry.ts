@@ -1,8 +1,8 @@
 /** What the store tells, each event once: log line and counter together. */
 import type { Logger } from 'pino';
-import { Counter, Histogram, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import type { StoreEvent } from '#adapters/sqlite';
-import { beginAtZero, METRIC_PREFIX } from './metrics.js';
+import { beginAtZero, metersOf } from './metrics.js';
 
 /**
  * @param onThreadFailed the store will take nothing more in this process: only a restart helps
@@ -13,30 +13,19 @@ export function storeTelemetry(
   registry: Registry,
   onThreadFailed: () => void,
 ): (event: StoreEvent) => void {
-  const registers = [registry];
-  const rows = new Counter({
-    name: `${METRIC_PREFIX}store_rows_total`,
-    help: 'Rows committed.',
-    registers,
-  });
-  const commits = new Histogram({
-    name: `${METRIC_PREFIX}store_commit_seconds`,
-    help: 'One group commit: transaction and fsync.',
-    buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2],
-    registers,
-  });
-  const refused = new Counter({
-    name: `${METRIC_PREFIX}store_refused_total`,
-    help: 'Writes turned away, by reason.',
-    labelNames: ['reason'],
-    registers,
-  });
+  const { counter, histogram } = metersOf(registry);
+  const rows = counter('store_rows_total', 'Rows committed.');
+  const commits = histogram(
+    'store_commit_seconds',
+    'One group commit: transaction and fsync.',
+    [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2],
+  );
+  const refused = counter('store_refused_total', 'Writes turned away, by reason.', 'reason');
   beginAtZero(refused, 'reason', ['store_busy', 'store_full', 'batch_failed']);
-  const readsRefused = new Counter({
-    name: `${METRIC_PREFIX}store_reads_refused_total`,
-    help: 'Reads turned away: their tenant had its share waiting.',
-    registers,
-  });
+  const readsRefused = counter(
+    'store_reads_refused_total',
+    'Reads turned away: their tenant had its share waiting.',
+  );
   return (event) => {
     switch (event.kind) {
       // On a terminal, too, where nobody would know what a start of minutes is about.
