@@ -6,7 +6,7 @@ import type { LlmCall } from '#contracts';
 import { useShortcut } from '../../app/keyboard/use-shortcut';
 import { useChangeSearch } from '../../app/use-change-search';
 import { useTopic } from '../../realtime';
-import { Button, Callout, EmptyState, Skeleton } from '../../ui';
+import { Button, Callout, EmptyState, SkeletonLines } from '../../ui';
 import { ProxyOnboarding } from '../onboarding/proxy-onboarding';
 import { CallPanel } from './call-panel';
 import type { CallColumn } from './call-row';
@@ -79,7 +79,11 @@ export function CallsPage() {
           hides={search.call ? BESIDE_DETAILS : ALL_COLUMNS}
           className="min-w-0 flex-1 bg-surface"
           empty={
-            source.isLoading ? <LoadingRows /> : <NothingMatches onClear={() => change(NO_CALL_FILTER)} />
+            source.isLoading ? (
+              <SkeletonLines className="gap-4 p-4" />
+            ) : (
+              <NothingMatches onClear={() => change(NO_CALL_FILTER)} />
+            )
           }
         />
         {search.call ? (
@@ -90,18 +94,6 @@ export function CallsPage() {
           />
         ) : null}
       </div>
-    </div>
-  );
-}
-
-function LoadingRows() {
-  return (
-    <div aria-busy="true" className="flex flex-col gap-4 p-4">
-      {[92, 80, 88, 74, 84, 90].map((width) => (
-        <div key={width} style={{ width: `${width}%` }}>
-          <Skeleton className="h-4" />
-        </div>
-      ))}
     </div>
   );
 }

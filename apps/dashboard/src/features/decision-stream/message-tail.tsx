@@ -10,7 +10,7 @@ import { BegunAnew } from '../../app/begun-anew';
 import { useRowFocus } from '../../app/keyboard/use-row-focus';
 import { useShortcut } from '../../app/keyboard/use-shortcut';
 import { useTopic } from '../../realtime';
-import { Button, Callout, EmptyState, formatCount, Skeleton, useIsPhone, useOverscan } from '../../ui';
+import { Button, Callout, EmptyState, formatCount, SkeletonLines, useIsPhone, useOverscan } from '../../ui';
 import { FirstLine } from './first-line';
 import { arrivedSince, type FrozenFeed, freeze, RUNNING } from './frozen-feed';
 import { isStreamFiltered, type StreamFilter, streamMatcher } from './stream-filter';
@@ -79,7 +79,7 @@ export function MessageTail({ filter, onFilter }: MessageTailProps) {
         className="focus-inset min-h-0 flex-1 overflow-y-auto overflow-x-hidden bg-surface md:scroll-pt-12"
       >
         {data === null ? (
-          <LoadingRows />
+          <SkeletonLines className="gap-3 p-3" />
         ) : rows.length === 0 ? (
           <NothingHere isFiltered={isStreamFiltered(filter)} />
         ) : (
@@ -183,17 +183,5 @@ function NothingHere({ isFiltered }: { isFiltered: boolean }) {
     <BegunAnew icon={Activity} title="Nothing yet">
       Every DecisionLog appears here the moment it is stored.
     </BegunAnew>
-  );
-}
-
-function LoadingRows() {
-  return (
-    <div aria-busy="true" className="flex flex-col gap-3 p-3">
-      {[92, 80, 88, 74, 84, 90].map((width) => (
-        <div key={width} style={{ width: `${width}%` }}>
-          <Skeleton className="h-4" />
-        </div>
-      ))}
-    </div>
   );
 }
