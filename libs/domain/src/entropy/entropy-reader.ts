@@ -2,8 +2,6 @@
 import type { EntropyTuple, SessionKey } from '#contracts';
 
 export interface EntropyReader {
-  /** Windows held now. */
-  readonly size: number;
   /** Tuples of the session's window, oldest first, as copies; empty for an unknown session. Does not count as use. */
   snapshot(key: SessionKey): readonly EntropyTuple[];
 }

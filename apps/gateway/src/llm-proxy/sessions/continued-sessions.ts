@@ -20,33 +20,12 @@ export interface ContinuedSession {
   asked: readonly string[];
 }
 
-export class ContinuedSessions {
-  readonly #answers: StoredAnswers<ContinuedSession>;
-
+export class ContinuedSessions extends StoredAnswers<ContinuedSession> {
   constructor(parts: AnswerStoreParts) {
-    this.#answers = new StoredAnswers(parts, {
-      kind: 'continued_answer',
-      countMax: ANSWER_COUNT_MAX,
-      idleMs: ANSWER_IDLE_MS,
-    });
+    super(parts, { kind: 'continued_answer', countMax: ANSWER_COUNT_MAX, idleMs: ANSWER_IDLE_MS });
   }
 
-  /** Before the first call. Rejects as the store does. */
-  load(): Promise<void> {
-    return this.#answers.load();
-  }
-
-  /** After the last call. Never rejects. */
-  stop(): Promise<void> {
-    return this.#answers.stop();
-  }
-
-  note(agent: AgentScope, answerId: string, { sessionId, asked }: ContinuedSession): void {
-    this.#answers.note(agent, answerId, { sessionId, asked: asked.slice(-ASKED_COUNT_MAX) });
-  }
-
-  /** Null: of an answer that nobody saw here, or that was forgotten. */
-  find(agent: AgentScope, answerId: string): ContinuedSession | null {
-    return this.#answers.find(agent, answerId);
+  override note(agent: AgentScope, answerId: string, { sessionId, asked }: ContinuedSession): void {
+    super.note(agent, answerId, { sessionId, asked: asked.slice(-ASKED_COUNT_MAX) });
   }
 }
