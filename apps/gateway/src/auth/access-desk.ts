@@ -13,17 +13,11 @@ import {
   type OperatorToken,
   type Role,
 } from '#contracts';
-import {
-  coversTenants,
-  createSecret,
-  displayPrefix,
-  hasAllTenants,
-  hashSecret,
-  mayActFor,
-} from '#domain/auth';
+import { coversTenants, createSecret, hasAllTenants, mayActFor } from '#domain/auth';
 import { ChangeQueue, type Clock, type IdSource, type Timer } from '#kernel';
 import { inForceUnsaved, storedInTime } from '../stored-in-time.js';
 import { CREDENTIAL_LIMITS, type CredentialDirectory } from './credential-directory.js';
+import { newCredential } from './new-credential.js';
 import { type Auditor, SettingsAudit } from './settings-audit.js';
 
 export const ACCESS_DESK = Symbol('AccessDesk');
@@ -167,12 +161,7 @@ export class AccessDesk {
       tenant_id: tenantId,
       ...reach,
       name,
-      prefix: displayPrefix(secret),
-      created_at_ms: this.#clock.nowMs(),
-      created_by: by.operator_id,
-      last_used_at_ms: null,
-      revoked_at_ms: null,
-      secret_hash: hashSecret(secret),
+      ...newCredential(secret, by.operator_id, this.#clock.nowMs()),
     };
     const detail = { key_id: row.key_id, name, prefix: row.prefix, ...reach };
     await this.#directory.putAgentKey(row, this.#audit.draft(by, tenantId, 'agent_key.create', detail));
@@ -234,12 +223,7 @@ export class AccessDesk {
       name,
       role,
       tenant_ids: tenantIds,
-      prefix: displayPrefix(secret),
-      created_at_ms: this.#clock.nowMs(),
-      created_by: by.operator_id,
-      last_used_at_ms: null,
-      revoked_at_ms: null,
-      secret_hash: hashSecret(secret),
+      ...newCredential(secret, by.operator_id, this.#clock.nowMs()),
     };
     const detail = { token_id: row.token_id, name, role, tenant_ids: tenantIds, prefix: row.prefix };
     await this.#directory.putOperator(row, this.#audit.draft(by, auditTenantId, 'operator.create', detail));

@@ -10,10 +10,11 @@ import {
   type OperatorRow,
   SYSTEM_OPERATOR,
 } from '#contracts';
-import { displayPrefix, hasAllTenants, hashSecret } from '#domain/auth';
+import { hasAllTenants } from '#domain/auth';
 import type { Clock } from '#kernel';
 import type { AccessDesk } from './access-desk.js';
 import type { CredentialDirectory } from './credential-directory.js';
+import { newCredential } from './new-credential.js';
 import type { Auditor } from './settings-audit.js';
 
 export const BOOTSTRAP = Symbol('Bootstrap');
@@ -83,7 +84,7 @@ async function registerOperator(
     name: 'environment',
     role: 'admin',
     tenant_ids: ALL,
-    ...freshSecret(secret, nowMs),
+    ...newCredential(secret, SYSTEM_OPERATOR, nowMs),
   };
   if (isInForce(current, row.secret_hash)) return;
   await directory.putOperator(row);
@@ -104,7 +105,7 @@ async function registerAgentKey(
     key_id: ENVIRONMENT_ID,
     tenant_id: DEFAULT_TENANT,
     name: 'environment',
-    ...freshSecret(secret, nowMs),
+    ...newCredential(secret, SYSTEM_OPERATOR, nowMs),
   };
   if (isInForce(current, row.secret_hash)) return;
   await directory.putAgentKey(row);
@@ -114,12 +115,3 @@ const isInForce = (
   row: { secret_hash: string; revoked_at_ms: number | null } | undefined,
   secretHash: string,
 ) => row !== undefined && row.secret_hash === secretHash && row.revoked_at_ms === null;
-
-const freshSecret = (secret: string, nowMs: number) => ({
-  prefix: displayPrefix(secret),
-  created_at_ms: nowMs,
-  created_by: SYSTEM_OPERATOR,
-  last_used_at_ms: null,
-  revoked_at_ms: null,
-  secret_hash: hashSecret(secret),
-});
