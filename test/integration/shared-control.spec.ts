@@ -64,8 +64,8 @@ describe.skipIf(redisMissing !== null)('two gateways on one Redis', () => {
     for (const gateway of [one, other]) {
       await ask(gateway, session);
       await expect
-        .poll(async () => (await gateway.operator('GET', `/v1/sessions/${session}`)).status, SOON)
-        .toBe(200);
+        .poll(async () => (await gateway.operator('GET', `/v1/sessions/${session}`)).body.session, SOON)
+        .toMatchObject({ step_count: 1 });
     }
     return session;
   };

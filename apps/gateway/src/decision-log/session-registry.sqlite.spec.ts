@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { SqliteStore } from '#adapters/sqlite';
-import { sessionKey } from '#contracts';
+import { PROXY_SOURCE, sessionKey } from '#contracts';
 import { initialControl } from '#domain/decision-log';
 import { buildDecisionLog, buildStepRow, FakeClock } from '#testing';
 import { temporaryFolder } from '#testing/temporary-folder';
@@ -82,6 +82,31 @@ it('counts a release while a save was on its way, which has nothing of it', asyn
   expect(countOf(await recovered())).toBe(2);
   await before.save();
   expect(countOf(await recovered())).toBe(2);
+});
+
+it('says of a session that has begun what its first step waits for, once that is known, and nothing of it behind a step', async () => {
+  const key = sessionKey('default', 'begun');
+  const sessions = await recovered();
+  const log = (tool_call: string | null, cumulative_session_cost: number) =>
+    buildDecisionLog({
+      meta: { source_app: PROXY_SOURCE },
+      cognition: { intent: 'Migrate' },
+      action: { tool_call, status: 'pending' },
+      state_delta: { cumulative_session_cost },
+    });
+  await sessions.introduceWaiting(key, log(null, 0));
+  const begun = { step_count: 0, last_intent: 'Migrate', last_tool: '', cost_usd: 0, cost_unknown: false };
+  expect(sessions.peek(key)).toMatchObject(begun);
+  await sessions.introduceWaiting(key, log('run_migration', 0.5));
+  expect(sessions.peek(key)).toMatchObject({ ...begun, last_tool: 'run_migration', cost_usd: 0.5 });
+  const { body: _, ...row } = buildStepRow({ session_id: 'begun' });
+  sessions.apply(
+    key,
+    { ...row, seq: 1, held: false, rewritten_by: null, log: log('look', 0.5), body_chars: 1 },
+    [],
+  );
+  await sessions.introduceWaiting(key, log('run_migration', 0.75));
+  expect(sessions.peek(key)).toMatchObject({ step_count: 1, last_tool: 'look', cost_usd: 0.5 });
 });
 
 it('says of a session no more that its first step waits for a tool once the process that waited has died', async () => {

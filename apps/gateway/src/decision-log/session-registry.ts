@@ -34,6 +34,7 @@ import {
   rowOfWaiting,
   rowShowingNothing,
   showControl,
+  showWaiting,
 } from './session-row.js';
 import { SessionWriter } from './session-writer.js';
 
@@ -209,10 +210,11 @@ export class SessionRegistry {
   }
 
   /** A session whose first step waits for its answer, or what its tools come back with: minutes, maybe. @see #introduce */
-  introduceWaiting(key: SessionKey, log: DecisionLog): Promise<void> {
-    return this.#introduce(key, () =>
-      rowOfWaiting(log, splitSessionKey(key).sessionId, this.#options.clock.nowMs()),
-    );
+  async introduceWaiting(key: SessionKey, log: DecisionLog): Promise<void> {
+    const row = rowOfWaiting(log, splitSessionKey(key).sessionId, this.#options.clock.nowMs());
+    await this.#introduce(key, () => row);
+    const view = this.peek(key);
+    if (view !== undefined && view !== row && showWaiting(view, row)) this.#changed(key, view);
   }
 
   /**

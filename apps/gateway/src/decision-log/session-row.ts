@@ -88,6 +88,20 @@ export function rowOfWaiting(log: DecisionLog, session_id: string, atMs: number)
 }
 
 /**
+ * Changes `view` in place, as long as no step is in it: what is known of its first one by now.
+ * @param waiting its row, were there none
+ * @returns whether it shows it
+ */
+export function showWaiting(view: SessionView, waiting: SessionView): boolean {
+  if (view.step_count > 0 || view.control.held_count > 0) return false;
+  const { last_intent, last_tool, last_status, last_trace_id, model_name, cost_usd, cost_unknown } = waiting;
+  Object.assign(view, { last_intent, last_tool, last_status, last_trace_id, model_name });
+  view.cost_usd = Math.max(view.cost_usd, cost_usd);
+  view.cost_unknown ||= cost_unknown;
+  return true;
+}
+
+/**
  * Changes `view` in place: of a process that died, no first step waits for its tool any more. What its agent calls next begins a new one.
  * @returns whether it waited
  */
