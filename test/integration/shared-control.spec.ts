@@ -64,7 +64,7 @@ describe.skipIf(redisMissing !== null)('two gateways on one Redis', () => {
     for (const gateway of [one, other]) {
       await ask(gateway, session);
       await expect
-        .poll(async () => (await gateway.operator('GET', `/v1/sessions/${session}`)).body.session, SOON)
+        .poll(async () => (await gateway.operator('GET', `/v1/sessions/${session}`)).body, SOON)
         .toMatchObject({ step_count: 1 });
     }
     return session;
