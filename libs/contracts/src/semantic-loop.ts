@@ -41,10 +41,16 @@ export const semanticLoopEventSchema = z.object({
   similar_prompt: z.string(),
   /** Call that brought the similar prompt. */
   similar_call_id: z.string(),
-  /** 1 for the first loop of this session. */
+  /** 1 for the first loop of this session, and for the first after it was over for long: counting begins anew. */
   occurrence: z.number().int().min(1),
   action: z.enum(SEMANTIC_LOOP_ACTIONS),
   /** A hint went to the model with the call; absent from events of gateways that did not keep it. */
   is_hinted: z.boolean().optional(),
 });
 export type SemanticLoopEvent = z.infer<typeof semanticLoopEventSchema>;
+
+/** Of two of one session: counting has gone on from the one to the other. Else the session was over its loop, and this is another. */
+export const countsOn = (
+  earlier: Pick<SemanticLoopEvent, 'occurrence'>,
+  later: Pick<SemanticLoopEvent, 'occurrence'>,
+): boolean => earlier.occurrence < later.occurrence;

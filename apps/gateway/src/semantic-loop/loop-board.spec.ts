@@ -19,15 +19,21 @@ function start(sessionCountMax?: number) {
   const clock = new FakeClock();
   const views = new Map<SessionKey, SessionView>();
   const board = new LoopBoard(clock, (key) => views.get(key), sessionCountMax);
-  const loop = (session_id: string, action: SemanticLoopEvent['action'] = 'alerted') =>
-    buildSemanticLoop({ session_id, action, at_ms: clock.nowMs() });
+  /** As the ladder counts them. */
+  const counts = new Map<string, number>();
+  const beginAnew = (session_id: string) => counts.delete(session_id);
+  const loop = (session_id: string, action: SemanticLoopEvent['action'] = 'alerted') => {
+    const occurrence = (counts.get(session_id) ?? 0) + 1;
+    counts.set(session_id, occurrence);
+    return buildSemanticLoop({ session_id, action, at_ms: clock.nowMs(), occurrence });
+  };
   const raise = (session_id: string, action?: SemanticLoopEvent['action'], tenantId = 't') => {
     const event = loop(session_id, action);
     board.raise(tenantId, event);
     return event;
   };
   const show = (session_id: string, view: SessionView) => views.set(sessionKey('t', session_id), view);
-  return { clock, board, loop, raise, show, views };
+  return { clock, board, beginAnew, loop, raise, show, views };
 }
 
 describe('the board of open semantic alerts', () => {
@@ -40,6 +46,18 @@ describe('the board of open semantic alerts', () => {
     const latest = raise('s', 'paused');
     expect(board.open('t')).toEqual([first, latest]);
     expect(board.open('other')).toEqual([]);
+  });
+
+  it('begins anew with a session that loops again after its loop was over, though nobody has looked meanwhile', () => {
+    const { clock, board, beginAnew, raise } = start();
+    raise('s', 'hinted');
+    raise('s');
+    clock.advance(24 * SEMANTIC_ALERT_OVER_AFTER_MS);
+    beginAnew('s');
+    raise('s', 'hinted');
+    const first = raise('s');
+    const latest = raise('s', 'paused');
+    expect(board.open('t')).toEqual([first, latest]);
   });
 
   it('lets go of what asked nothing again for a while, unless it is stopped, and of what has ended', () => {
@@ -67,10 +85,13 @@ describe('the board of open semantic alerts', () => {
     const { clock, board, loop, show, views } = start();
     show('stopped', viewOf('paused'));
     show('others', viewOf('active'));
-    const stored = [loop('stopped', 'paused')];
+    const first = loop('stopped', 'paused');
+    const stored = [first];
     clock.advance(2 * SEMANTIC_ALERT_OVER_AFTER_MS);
     stored.unshift(loop('quiet'));
     for (let count = 0; count < 1_200; count += 1) stored.unshift(loop('others'));
+    const latest = loop('stopped', 'paused');
+    stored.unshift(latest);
     const store = {
       semanticLoops: async ({ session_id, limit, cursor }: PageQuery & { session_id?: string }) => {
         const from = Number(cursor ?? 0);
@@ -83,6 +104,7 @@ describe('the board of open semantic alerts', () => {
     expect(new Set(board.open('t').map(({ session_id }) => session_id))).toEqual(
       new Set(['stopped', 'quiet', 'others']),
     );
-    expect(board.open('t')).toHaveLength(4);
+    expect(board.open('t')).toHaveLength(5);
+    expect(board.open('t').filter(({ session_id }) => session_id === 'stopped')).toEqual([first, latest]);
   });
 });

@@ -4,6 +4,7 @@
  * All tenants share one bound. When it is reached the tenant that has most gives way, with the session whose latest loop is oldest.
  */
 import {
+  countsOn,
   isStoppedState,
   type ProxyStore,
   SEMANTIC_ALERT_OVER_AFTER_MS,
@@ -46,13 +47,13 @@ export class LoopBoard {
     return this.#alerts.evicted.capacity;
   }
 
-  /** One loop; without effect where it only was hinted at. */
+  /** One loop; without effect where it only was hinted at. Of a session that was over its loop it begins an alert anew, whether or not somebody has looked since. */
   raise(tenantId: string, event: SemanticLoopEvent): void {
     if (event.action !== 'alerted' && event.action !== 'paused') return;
     const key = sessionKey(tenantId, event.session_id);
     const known = this.#alerts.get(tenantId, key);
-    if (known === undefined) this.#alerts.set(tenantId, key, { first: event, latest: event });
-    else known.latest = event;
+    if (known !== undefined && countsOn(known.latest, event)) known.latest = event;
+    else this.#alerts.set(tenantId, key, { first: event, latest: event });
   }
 
   /** Of each open alert the first loop and the latest, in no order. */
@@ -71,14 +72,22 @@ export class LoopBoard {
     sessions: Iterable<[SessionKey, SessionView]>,
   ): Promise<void> {
     const tenantIds = new Set<string>();
+    const stopped = new Set<SessionKey>();
     for (const [key, view] of sessions) {
       const { tenantId, sessionId } = splitSessionKey(key);
       tenantIds.add(tenantId);
       if (!isStopped(view)) continue;
+      stopped.add(key);
       const query = { tenant_id: tenantId, session_id: sessionId, limit: SESSION_LOOPS_READ };
       this.#raiseAll(tenantId, (await store.semanticLoops(query)).items);
     }
-    for (const tenantId of tenantIds) this.#raiseAll(tenantId, await this.#recent(store, tenantId));
+    for (const tenantId of tenantIds) {
+      const recent = await this.#recent(store, tenantId);
+      this.#raiseAll(
+        tenantId,
+        recent.filter(({ session_id }) => !stopped.has(sessionKey(tenantId, session_id))),
+      );
+    }
   }
 
   async #recent(store: Pick<ProxyStore, 'semanticLoops'>, tenant_id: string): Promise<SemanticLoopEvent[]> {
@@ -94,7 +103,7 @@ export class LoopBoard {
     return recent;
   }
 
-  /** @param newestFirst raised in their order; of a session that is stopped some for the second time */
+  /** @param newestFirst raised in their order */
   #raiseAll(tenantId: string, newestFirst: readonly SemanticLoopEvent[]): void {
     for (const event of newestFirst.toReversed()) this.raise(tenantId, event);
   }

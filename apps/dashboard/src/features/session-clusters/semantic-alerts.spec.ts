@@ -33,6 +33,14 @@ describe('groupSemanticLoops', () => {
     });
   });
 
+  it('begins anew with a session that loops again after its loop was over', () => {
+    const again = [loop('s', 'alerted', 9_000, 2), loop('s', 'hinted', 8_000, 1)];
+    const before = [loop('s', 'alerted', 20, 2), loop('s', 'hinted', 10, 1)];
+    expect(alertOf(...again, ...before)).toMatchObject({ loop_count: 2, first_at_ms: 8_000 });
+    // A gateway that had no room for more of its sessions counts on from the first again, too.
+    expect(alertOf(loop('s', 'alerted', 9_000, 2), ...before)).toMatchObject({ first_at_ms: 9_000 });
+  });
+
   it('is about the latest loop that came further than a hint', () => {
     expect(alertOf(loop('s', 'hinted', 90), loop('s', 'alerted', 10)).latest.at_ms).toBe(10);
   });

@@ -5,6 +5,7 @@ import {
   type SemanticLoopEvent,
   type SessionView,
 } from '#contracts';
+import { loopSpans } from '../../realtime/loop-spans';
 
 export interface SemanticAlert {
   session_id: string;
@@ -15,23 +16,23 @@ export interface SemanticAlert {
   latest: SemanticLoopEvent;
 }
 
-/** One alert per session whose loops came further than a hint. @param events newest first */
+/**
+ * One alert per session whose loops came further than a hint: of what it repeats now, and not of what it was over long ago.
+ *
+ * @param events newest first
+ */
 export function groupSemanticLoops(events: readonly SemanticLoopEvent[]): Map<string, SemanticAlert> {
   const groups = new Map<string, SemanticAlert>();
-  for (const event of events) {
-    const known = groups.get(event.session_id);
-    if (known) {
-      known.first_at_ms = Math.min(known.first_at_ms, event.at_ms);
-    } else if (event.action === 'alerted' || event.action === 'paused') {
-      const { session_id, agent_id, occurrence, at_ms } = event;
-      groups.set(session_id, {
-        session_id,
-        agent_id,
-        loop_count: occurrence,
-        first_at_ms: at_ms,
-        latest: event,
-      });
-    }
+  for (const [session_id, { alerted, first }] of loopSpans(events)) {
+    if (alerted === null) continue;
+    const { agent_id, occurrence } = alerted;
+    groups.set(session_id, {
+      session_id,
+      agent_id,
+      loop_count: occurrence,
+      first_at_ms: first.at_ms,
+      latest: alerted,
+    });
   }
   return groups;
 }

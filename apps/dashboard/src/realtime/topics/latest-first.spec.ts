@@ -33,18 +33,21 @@ describe('latest-first topics', () => {
   });
 
   it('keep the alert of a session that loops in words, and its first loop, however much loops elsewhere', () => {
-    const loop = (session_id: string, event_id: string, action = 'alerted') =>
-      ({ session_id, event_id, action }) as SemanticLoopEvent;
+    const loop = (session_id: string, event_id: string, occurrence: number, action = 'alerted') =>
+      ({ session_id, event_id, occurrence, action }) as SemanticLoopEvent;
     let data = semanticLoopsMerge.start([
-      loop('quiet', 'second', 'paused'),
-      loop('quiet', 'first', 'hinted'),
+      loop('quiet', 'second', 2, 'paused'),
+      loop('quiet', 'first', 1, 'hinted'),
+      loop('quiet', 'second of before', 2),
+      loop('quiet', 'first of before', 1, 'hinted'),
     ]);
     for (let index = 0; index < 3 * LATEST_COUNT_MAX; index += 1)
       data = semanticLoopsMerge.apply(data, [
-        loop('noisy', `n-${index}`),
-        loop(`h-${index}`, `h-${index}`, 'hinted'),
+        loop('noisy', `n-${index}`, index + 1),
+        loop(`h-${index}`, `h-${index}`, 1, 'hinted'),
       ]);
-    expect(data.filter(({ session_id }) => session_id === 'quiet')).toHaveLength(2);
+    const ofQuiet = data.filter(({ session_id }) => session_id === 'quiet');
+    expect(ofQuiet.map(({ event_id }) => event_id)).toEqual(['second', 'first']);
     expect(data.map(({ event_id }) => event_id)).toContain('n-0');
     expect(data.length).toBeLessThanOrEqual(LATEST_COUNT_MAX + 3);
   });

@@ -1,5 +1,6 @@
 /** Topics whose events are things with an id: incidents, deliveries and semantic loops, newest first, bounded: loops by the sessions that have them. */
 import type { AlertDelivery, Incident, SemanticLoopEvent } from '#contracts';
+import { loopSpans } from '../loop-spans';
 import type { TopicMerge } from '../topic-merge';
 
 /** Things of one topic kept in memory; older ones can be read again page by page. */
@@ -34,19 +35,13 @@ export const semanticLoopsMerge = latestFirstMerge<SemanticLoopEvent>(
   firstAndLatestOfSessions,
 );
 
-/** Of each session the latest loop that came further than a hint, and its first: an alert stays however much loops elsewhere. */
+/** Of each session the latest loop that came further than a hint, and the first of the same: an alert stays however much loops elsewhere. */
 function firstAndLatestOfSessions(newestFirst: readonly SemanticLoopEvent[]): readonly SemanticLoopEvent[] {
-  const latest = new Map<string, SemanticLoopEvent>();
-  const first = new Map<string, SemanticLoopEvent>();
-  for (const event of newestFirst) {
-    first.set(event.session_id, event);
-    const isAlert = event.action === 'alerted' || event.action === 'paused';
-    if (isAlert && !latest.has(event.session_id)) latest.set(event.session_id, event);
-  }
-  const kept = newestFirst.filter(
-    (event, place) =>
-      latest.get(event.session_id) === event ||
-      (first.get(event.session_id) === event && (latest.has(event.session_id) || place < LATEST_COUNT_MAX)),
-  );
+  const spans = loopSpans(newestFirst);
+  const kept = newestFirst.filter((event, place) => {
+    const span = spans.get(event.session_id);
+    if (span?.alerted === event) return true;
+    return span?.first === event && (span.alerted !== null || place < LATEST_COUNT_MAX);
+  });
   return kept.slice(0, LOOPS_COUNT_MAX);
 }
