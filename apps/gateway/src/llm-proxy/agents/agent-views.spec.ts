@@ -19,12 +19,14 @@ let clock: FakeClock;
 let activity: AgentActivity;
 let views: AgentViews;
 let published: AgentView[];
+let scores: Map<string, number>;
 /** Looks at the policy of an agent: what a listing costs. */
 let lookCount: number;
 beforeEach(() => {
   clock = new FakeClock(MIDNIGHT_MS - MINUTE_MS);
   activity = new AgentActivity(clock);
   published = [];
+  scores = new Map();
   lookCount = 0;
   views = new AgentViews({
     clock,
@@ -40,7 +42,7 @@ beforeEach(() => {
       isStopStored: () => true,
       openIncidentId: () => null,
     },
-    windows: { highestScores: () => new Map() },
+    windows: { highestScores: () => scores },
     held: { of: () => [] },
     split: { isSplit: () => false },
     live: { publish: (_tenant: string, _topic: string, view: AgentView) => published.push(view) },
@@ -64,6 +66,20 @@ describe('an agent that calls no more', () => {
     clock.advance(2 * HOUR_MS);
     views.publishFaded();
     expect(published[1]).toMatchObject({ error_rate: null, spend: { hour: { spent_usd: 0 } } });
+    views.publishFaded();
+    expect(published).toHaveLength(2);
+  });
+
+  test('is shown without a score once its windows are forgotten', async () => {
+    scores.set(SCOPE, 9);
+    await views.list('t');
+    clock.advance(32 * 24 * HOUR_MS);
+    views.publishFaded();
+    expect(published).toMatchObject([{ kill_switch: { live_score: 9 }, spend: { month: { spent_usd: 0 } } }]);
+
+    scores.clear();
+    views.publishFaded();
+    expect(published.slice(1)).toMatchObject([{ kill_switch: { live_score: null } }]);
     views.publishFaded();
     expect(published).toHaveLength(2);
   });

@@ -68,7 +68,7 @@ export class AgentViews {
     this.#changed.add(agentScope(tenantId, agentId));
   }
 
-  /** Those whose rates have sunk or whose hour, day or month is over since they were shown. */
+  /** Those whose rates have sunk, whose windows were forgotten or whose hour, day or month is over since they were shown. */
   publishFaded(): void {
     if (this.#shown.size === 0) return;
     const scores = this.#scores();
@@ -259,14 +259,15 @@ async function mapInTurns<Item, Result>(
 
 /** What time alone changes. */
 type Fading = Pick<AgentView, 'spend'> &
-  Partial<Pick<AgentView, 'calls_per_minute' | 'error_rate' | 'refusal_rate'>>;
+  Partial<Pick<AgentView, 'calls_per_minute' | 'error_rate' | 'refusal_rate' | 'kill_switch'>>;
 
-const fadingFigures = ({ calls_per_minute, error_rate, refusal_rate, spend }: Fading): string =>
-  JSON.stringify([calls_per_minute, error_rate, refusal_rate, spend]);
+const fadingFigures = ({ calls_per_minute, error_rate, refusal_rate, kill_switch, spend }: Fading): string =>
+  JSON.stringify([calls_per_minute, error_rate, refusal_rate, kill_switch?.live_score, spend]);
 
 /** What stands there of it stays as it is. */
-const hasFaded = ({ error_rate = null, spend }: Fading): boolean =>
+const hasFaded = ({ error_rate = null, kill_switch, spend }: Fading): boolean =>
   error_rate === null &&
+  (kill_switch?.live_score ?? null) === null &&
   [spend.hour, spend.month].every(
     ({ spent_usd, unpriced_call_count }) => spent_usd === 0 && unpriced_call_count === 0,
   );
