@@ -102,7 +102,7 @@ class Session {
 
   retain(isOld: (one: Dated) => boolean): void {
     this.steps = this.steps.filter((step) => step.isHeld || !isOld(step));
-    if (this.alerts !== null && isOld(this.alerts)) this.alerts = null;
+    if (this.alerts !== null && isOld(this.alerts) && this.state !== 'paused') this.alerts = null;
     const isEmpty = this.steps.length === 0 && this.state !== 'paused';
     if (this.row !== null && isEmpty && isOld(this.row) && !this.isThoughtToHaveSteps) this.row = null;
   }

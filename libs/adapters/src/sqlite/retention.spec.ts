@@ -84,11 +84,14 @@ describe('enforceRetention', () => {
     ]);
     await store.saveSessions([view('gone', 1), view('holding', 2), view('paused', 3), view('fresh', 90)], 3);
     await store.commitControl({ control: buildControlRow({ session_id: 'paused', state: 'paused' }) });
-    await store.appendAlert('default', buildAlertEvent({ session_id: 'gone', at_ms: 1 }));
+    for (const session_id of ['gone', 'paused'])
+      await store.appendAlert('default', buildAlertEvent({ session_id, at_ms: 1 }));
     await store.enforceRetention({ beforeMs: 50, bytesMax: null });
     const { items } = await store.sessions({ tenant_id: 'default', limit: 9 });
     expect(items.map((item) => item.session_id)).toEqual(['fresh', 'paused', 'holding']);
     expect(await store.alertGroup('default', 'gone')).toBeNull();
+    // Whoever decides on it is still told why it was paused, after a restart, too.
+    expect(await store.alertGroup('default', 'paused')).toMatchObject({ alert_count: 1 });
   });
 
   it('lets old alert groups go among young ones, a bounded piece at a time', () => {

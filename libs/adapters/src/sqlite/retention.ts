@@ -60,6 +60,10 @@ const LAST_OF_SESSIONS = `SELECT last_seen_ms, rowid FROM sessions
   WHERE (last_seen_ms, rowid) > (?, ?) AND last_seen_ms < ?
   ORDER BY last_seen_ms, rowid LIMIT 1 OFFSET ?`;
 
+/** An operator, or an alert, holds the session `of` a row: somebody has to decide on it. */
+const isHeld = (of: string): string => `EXISTS (SELECT 1 FROM controls c WHERE c.tenant_id = ${of}.tenant_id
+                    AND c.session_id = ${of}.session_id AND c.state NOT IN ('active', 'terminated'))`;
+
 /** Of the sessions after one place up to another. A piece never reads the steps that are not indexed yet. */
 export const DELETE_EMPTY_SESSIONS = `DELETE FROM sessions WHERE rowid IN (
   SELECT s.rowid FROM sessions s WHERE (s.last_seen_ms, s.rowid) > (?, ?) AND (s.last_seen_ms, s.rowid) <= (?, ?)
@@ -69,13 +73,13 @@ export const DELETE_EMPTY_SESSIONS = `DELETE FROM sessions WHERE rowid IN (
                     CROSS JOIN steps t ON t.seq = k.seq
                     WHERE t.tenant_id = s.tenant_id AND t.session_id = s.session_id)
     AND NOT has_young_step(session_key(s.tenant_id, s.session_id))
-    AND NOT EXISTS (SELECT 1 FROM controls c WHERE c.tenant_id = s.tenant_id
-                    AND c.session_id = s.session_id AND c.state NOT IN ('active', 'terminated')))
+    AND NOT ${isHeld('s')})
   RETURNING tenant_id, session_id`;
 
 const LAST_OF_GROUPS = `SELECT max(rowid) FROM (
   SELECT rowid FROM alert_groups WHERE rowid > ? ORDER BY rowid LIMIT ?)`;
-const DELETE_ALERT_GROUPS = 'DELETE FROM alert_groups WHERE rowid > ? AND rowid <= ? AND last_at_ms < ?';
+const DELETE_ALERT_GROUPS = `DELETE FROM alert_groups AS g WHERE rowid > ? AND rowid <= ? AND last_at_ms < ?
+  AND NOT ${isHeld('g')}`;
 
 const NOTHING_EVICTED = { deleted_count: 0, nextSeq: null, goneBeforeMs: null };
 
@@ -177,7 +181,7 @@ export class Retention implements RetentionCalls {
     return { deleted, next: next ?? null };
   }
 
-  /** They have no index by age: all are looked through once a run. */
+  /** They have no index by age: all are looked through once a run. Those of held sessions stay with them, and say why. */
   deleteAlertGroups(beforeMs: number, afterSeq: number): RetentionPiece {
     const last = this.#database.prepare(LAST_OF_GROUPS).pluck().get(afterSeq, ALERT_GROUP_PIECE_COUNT);
     if (typeof last !== 'number') return { deleted_count: 0, nextSeq: null };
