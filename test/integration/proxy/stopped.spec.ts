@@ -65,6 +65,21 @@ test('a held call of a model that its agent may no longer use does not go on', a
   await expect.poll(last).toMatchObject({ decision: 'not_allowed', cost_usd: 0 });
 });
 
+test('a held call whose price was taken away does not go on where unknown costs are refused', async () => {
+  const agent = await pausedAgent();
+  const policy = { unknown_cost: 'refuse' };
+  expect((await gateway.operator('PATCH', `/v1/agents/${agent}/policy`, policy)).status).toBe(200);
+  const { asked } = await holdOne(agent);
+  const sentCount = upstream.calls.length;
+  const { version, models } = (await gateway.operator('GET', '/v1/prices')).body;
+  const putPrices = (given: object) => gateway.operator('PUT', '/v1/prices', given);
+  expect((await putPrices({ version, models: [] })).status).toBe(200);
+  expect((await gateway.operator('POST', `/v1/sessions/${agent}/resume`, {})).status).toBe(200);
+  await expect(asked).rejects.toMatchObject({ status: 403, code: 'cost_unknown' });
+  expect(upstream.calls).toHaveLength(sentCount);
+  expect((await putPrices({ version: version + 1, models })).status).toBe(200);
+});
+
 test.each([
   ['an operator', stop],
   ['its policy', setInactive],

@@ -81,8 +81,11 @@ export const policyAgainStep = ({ agents, prices }: Pick<PolicyParts, 'agents' |
   onFailure: 'closed',
   run(call: ProxyCall): Verdict | undefined {
     const { taken, takenTogether } = call;
+    // A price may be gone though the policy is the same.
+    const mayBar = (policy: AgentPolicy, before: TakenLimits | null) =>
+      policy !== before?.policy || policy.unknown_cost === 'refuse';
     const barredIfChanged = (policy: AgentPolicy | null, before: TakenLimits | null) =>
-      policy === null || policy === before?.policy
+      policy === null || !mayBar(policy, before)
         ? undefined
         : barred(call, policy, costOf(prices, call, estimateOf(call)));
     return (
