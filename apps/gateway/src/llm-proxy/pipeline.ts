@@ -1,7 +1,7 @@
 /** The way of a proxied call: this list and nothing else. A new guard is one file and one line. */
 
 import type { PipelineParts } from './pipeline-parts.js';
-import type { Step } from './step.js';
+import { inOrder, type Step } from './step.js';
 import { cacheStep } from './steps/cache.step.js';
 import { forwardStep } from './steps/forward.step.js';
 import { holdAgainStep, holdStep } from './steps/hold.step.js';
@@ -20,6 +20,7 @@ export function pipeline(parts: PipelineParts): readonly Step[] {
   const holdAgain = holdAgainStep(hold);
   const policyAgain = policyAgainStep(parts.policy);
   const identifyAgain = identifyAgainStep(parts.identify);
+  const again = [holdAgain, identifyAgain, policyAgain];
   return [
     traceStep(parts.trace),
     identifyStep(parts.identify),
@@ -32,11 +33,9 @@ export function pipeline(parts: PipelineParts): readonly Step[] {
     policyAgain,
     killSwitchStep(parts.killSwitch),
     semanticLoopStep(parts.semanticLoop),
-    holdAgain,
-    cacheStep(parts.cache, holdAgain),
-    holdAgain,
-    identifyAgain,
-    policyAgain,
+    ...again,
+    cacheStep(parts.cache, inOrder(again)),
+    ...again,
     sessionBegunStep(parts.stepFeed),
     forwardStep(parts.forward),
   ];

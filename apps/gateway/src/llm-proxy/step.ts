@@ -17,3 +17,14 @@ export interface Step {
   /** After the answer has ended, whoever gave it, in reverse order and only if `run` was reached. Its failure is always open. */
   settle?(call: ProxyCall): void;
 }
+
+/** Their `run`s as one: the first verdict is its own. */
+export const inOrder = (steps: readonly Step[]): Required<Pick<Step, 'run'>> => ({
+  async run(call: ProxyCall): Promise<Verdict | undefined> {
+    for (const step of steps) {
+      const verdict = await step.run?.(call);
+      if (verdict !== undefined || call.isGone) return verdict;
+    }
+    return undefined;
+  },
+});
