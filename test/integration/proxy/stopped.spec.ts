@@ -81,6 +81,19 @@ test('a held call whose price was taken away does not go on where unknown costs 
 });
 
 test.each([
+  ['a budget', { budget_day_usd: 0.000001 }, 'budget_exceeded'],
+  ['a cap of its session', { session_calls_max: 1 }, 'session_capped'],
+])('a held call does not go on past %s that was set meanwhile', async (_, limit, code) => {
+  const agent = await pausedAgent();
+  const { asked } = await holdOne(agent);
+  const sentCount = upstream.calls.length;
+  expect((await gateway.operator('PATCH', `/v1/agents/${agent}/policy`, limit)).status).toBe(200);
+  expect((await gateway.operator('POST', `/v1/sessions/${agent}/resume`, {})).status).toBe(200);
+  await expect(asked).rejects.toMatchObject({ code });
+  expect(upstream.calls).toHaveLength(sentCount);
+});
+
+test.each([
   ['an operator', stop],
   ['its policy', setInactive],
   ['the kill switch', loop],

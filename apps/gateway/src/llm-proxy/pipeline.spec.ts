@@ -93,8 +93,9 @@ function guards(waits: Waits, embedder: unknown = { embed: async () => VECTOR, m
   const standing = () => said.stopped;
   const waiting = new WaitingCalls();
   const killSwitch = vi.fn(() => ({ enabled: false }));
+  const policy = { ...defaultPolicy('a'), requests_per_minute: 9 };
   const agents = {
-    restriction: () => ({ ...defaultPolicy('a'), requests_per_minute: 9 }),
+    restriction: () => policy,
     restrictionOfAll: () => null,
     killSwitch,
   };

@@ -18,9 +18,9 @@ export function pipeline(parts: PipelineParts): readonly Step[] {
   const hold = holdStep(parts.hold);
   // Commands come at any time: asked again behind whatever may wait, and last of all before the upstream.
   const holdAgain = holdAgainStep(hold);
-  const policyAgain = policyAgainStep(parts.policy);
+  const policyAgain = policyAgainStep(parts.policy, holdAgain);
   const identifyAgain = identifyAgainStep(parts.identify);
-  const again = [holdAgain, identifyAgain, policyAgain];
+  const again = [holdAgain, policyAgain, identifyAgain];
   return [
     traceStep(parts.trace),
     identifyStep(parts.identify),
@@ -29,8 +29,8 @@ export function pipeline(parts: PipelineParts): readonly Step[] {
     sessionStepsStep(parts.stepFeed),
     policyStep(parts.policy),
     hold,
-    identifyAgain,
     policyAgain,
+    identifyAgain,
     killSwitchStep(parts.killSwitch),
     semanticLoopStep(parts.semanticLoop),
     ...again,

@@ -35,7 +35,7 @@ import {
   type TakenLimits,
   windowsOf,
 } from './taken-limits.js';
-import { byToken, type Used, usedBy } from './used-by-call.js';
+import { byToken, NOT_USED, type Used, usedBy } from './used-by-call.js';
 
 export interface SettleLimitsParts {
   agents: Pick<AgentDirectory, 'restriction' | 'restrictionOfAll'>;
@@ -62,6 +62,13 @@ export function settleLimits(parts: SettleLimitsParts, call: ProxyCall): void {
   }
   chargeNewBudgets(parts, call);
   countInNewCaps(parts, call, used);
+}
+
+/** Of a call that goes nowhere yet: as if it had not come. */
+export function giveBackAll(parts: SettleLimitsParts, call: ProxyCall): void {
+  for (const taken of allTaken(call)) giveBack(parts, call, taken, NOT_USED, 0);
+  call.taken = null;
+  call.takenTogether = null;
 }
 
 /**

@@ -19,7 +19,7 @@ const NO_TOKENS: Readonly<Usage> = {
   output_tokens: 0,
   reasoning_tokens: 0,
 };
-const NOT_USED: Used = { requests: 0, usage: NO_TOKENS, paid: 'nothing' };
+export const NOT_USED: Used = { requests: 0, usage: NO_TOKENS, paid: 'nothing' };
 /** Answered from the cache, or for a list: it was a call, and took no tokens from anybody. */
 const FREE: Used = { requests: 1, usage: NO_TOKENS, paid: 'nothing' };
 const UNKNOWN: Used = { requests: 1, usage: NO_TOKENS, paid: 'unknown' };

@@ -36,7 +36,7 @@ import type { TakenFor, TakenLimits } from '../limits/taken-limits.js';
 import { usedBy } from '../limits/used-by-call.js';
 import { buildProxyCall } from '../proxy-call.fixture.js';
 import type { ProxyCall } from '../proxy-call.js';
-import { policyStep } from './policy.step.js';
+import { type PolicyParts, policyAgainStep, policyStep } from './policy.step.js';
 import { recordStep } from './record.step.js';
 
 const TENANT = 'default';
@@ -169,6 +169,7 @@ class Race extends RaceOfActors {
   readonly agents: AgentDirectory;
   readonly budgets: AgentBudgets;
   readonly policy: ReturnType<typeof policyStep>;
+  readonly policyAgain: ReturnType<typeof policyAgainStep>;
   readonly record: ReturnType<typeof recordStep>;
   readonly #kept: { agent: Agent; id: string }[] = [];
   #usd = 1;
@@ -230,7 +231,7 @@ class Race extends RaceOfActors {
           cache_write_usd: null,
         }) as ModelPrice,
     };
-    this.policy = policyStep({
+    const parts: PolicyParts = {
       agents: this.agents,
       standing: () => undefined,
       prices,
@@ -261,7 +262,9 @@ class Race extends RaceOfActors {
       onLimiterFailed: () => {},
       onNotGivenBack: (changes) => this.budgets.owe(changes),
       onCapsFailed: () => expect.unreachable(),
-    });
+    };
+    this.policy = policyStep(parts);
+    this.policyAgain = policyAgainStep(parts, {});
     this.record = recordStep({
       activity,
       events: { ended: () => {} },
@@ -361,9 +364,11 @@ class Race extends RaceOfActors {
     this.record.run?.(call);
     if (isGone) void this.port(`leaving of ${call.id}`).then(() => call.leave());
     const asked = this.policy.run?.(call);
-    const verdict = (asked instanceof Promise ? await asked : asked) as
-      | { decision: ProxyCall['decision'] }
-      | undefined;
+    let verdict = asked instanceof Promise ? await asked : asked;
+    if (verdict === undefined && !call.isGone) {
+      await this.port(`wait of ${call.id}`);
+      if (!call.isGone) verdict = await this.policyAgain.run?.(call);
+    }
     this.note(`${call.id} ${verdict?.decision ?? 'passed'}`);
     if (verdict !== undefined) Object.assign(call, { decision: verdict.decision, status: 429 });
     else {

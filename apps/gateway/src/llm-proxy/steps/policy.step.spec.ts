@@ -1038,7 +1038,7 @@ describe('what all agents may use together', () => {
     const { step, call, policies, parts } = guarded(null, { allowed_models: ['m'] });
     const one = call('a');
     expect(step.run?.(one)).toBeUndefined();
-    const again = policyAgainStep(parts);
+    const again = policyAgainStep(parts, {});
     expect(again.run?.(one)).toBeUndefined();
     policies.together = ofAll({ allowed_models: ['other'] });
     expect(again.run?.(one)).toMatchObject({ code: 'model_not_allowed' });

@@ -24,7 +24,13 @@ import { barred } from '../limits/barred-call.js';
 import { costOf } from '../limits/cost-of-call.js';
 import type { EarlierUse } from '../limits/earlier-use.js';
 import { capped, limited } from '../limits/limit-refusals.js';
-import { correct, fetchedId, type SettleLimitsParts, settleLimits } from '../limits/settle-limits.js';
+import {
+  correct,
+  fetchedId,
+  giveBackAll,
+  type SettleLimitsParts,
+  settleLimits,
+} from '../limits/settle-limits.js';
 import { limitedScope, PERIOD_OF_LIMIT, type TakenLimits, windowsOf } from '../limits/taken-limits.js';
 import { estimateOf, type Used } from '../limits/used-by-call.js';
 import type { ProxyCall, Verdict } from '../proxy-call.js';
@@ -52,20 +58,9 @@ export const policyStep = (parts: PolicyParts): Step => ({
   name: 'policy',
   onFailure: 'closed',
   run(call: ProxyCall): Verdict | undefined | Promise<Verdict | undefined> {
-    const policy = parts.agents.restriction(call.scope);
-    const { sessionKey } = call;
     const fetched = fetchedId(call);
     if (fetched !== null) call.unsettled = parts.unsettled.find(call.scope, fetched);
-    if (policy === null || sessionKey === null || !parts.earlierUse.mayHave(sessionKey, policy))
-      return guard(parts, call, policy, sessionKey);
-    return parts.earlierUse.restore(sessionKey).then(
-      () => guard(parts, call, parts.agents.restriction(call.scope), sessionKey),
-      (error: unknown) => {
-        parts.onCapsFailed(error);
-        // Uncounted as well: the session's next call asks again.
-        return guard(parts, call, parts.agents.restriction(call.scope), null);
-      },
-    );
+    return ask(parts, call);
   },
   settle(call: ProxyCall): void {
     settleLimits(parts, call);
@@ -73,27 +68,54 @@ export const policyStep = (parts: PolicyParts): Step => ({
 });
 
 /**
- * What its policy bars, asked once more for a call that may have waited since: who narrows the policy of a paused agent means the
- * call that hangs there, too. What was taken for it stays taken.
+ * The same once more for a call that may have waited since: who narrows the policy of a paused agent, or sets it a budget, means the
+ * call that hangs there, too. Under another policy than it came under it gives back what it took, and takes anew; else that stays taken.
+ *
+ * @param hold the step, run again for a call that waits here
  */
-export const policyAgainStep = ({ agents, prices }: Pick<PolicyParts, 'agents' | 'prices'>): Step => ({
-  name: 'policy',
-  onFailure: 'closed',
-  run(call: ProxyCall): Verdict | undefined {
-    const { taken, takenTogether } = call;
-    // A price may be gone though the policy is the same.
-    const mayBar = (policy: AgentPolicy, before: TakenLimits | null) =>
-      policy !== before?.policy || policy.unknown_cost === 'refuse';
-    const barredIfChanged = (policy: AgentPolicy | null, before: TakenLimits | null) =>
-      policy === null || !mayBar(policy, before)
-        ? undefined
-        : barred(call, policy, costOf(prices, call, estimateOf(call)));
-    return (
-      barredIfChanged(agents.restriction(call.scope), taken) ??
-      barredIfChanged(agents.restrictionOfAll(call.tenantId), takenTogether)
+export const policyAgainStep = (parts: PolicyParts, hold: Pick<Step, 'run'>): Step => {
+  const run = (call: ProxyCall): Verdict | undefined | Promise<Verdict | undefined> => {
+    const policy = parts.agents.restriction(call.scope);
+    const ofAll = parts.agents.restrictionOfAll(call.tenantId);
+    const isAsBefore =
+      policy === (call.taken?.policy ?? null) && ofAll === (call.takenTogether?.policy ?? null);
+    if (isAsBefore) return costUnknownNow(parts, call, policy) ?? costUnknownNow(parts, call, ofAll);
+    giveBackAll(parts, call);
+    const asked = ask(parts, call);
+    if (!(asked instanceof Promise)) return asked;
+    // It has waited once more.
+    return asked.then(
+      async (refusal) => refusal ?? (call.isGone ? undefined : ((await hold.run?.(call)) ?? run(call))),
     );
-  },
-});
+  };
+  return { name: 'policy', onFailure: 'closed', run };
+};
+
+/** A price may be gone though the policy is the same. */
+const costUnknownNow = (
+  { prices }: Pick<PolicyParts, 'prices'>,
+  call: ProxyCall,
+  policy: AgentPolicy | null,
+): Verdict | undefined =>
+  policy?.unknown_cost === 'refuse'
+    ? barred(call, policy, costOf(prices, call, estimateOf(call)))
+    : undefined;
+
+/** Takes of the limits as they are now, once it is known what the session has used. */
+function ask(parts: PolicyParts, call: ProxyCall): Verdict | undefined | Promise<Verdict | undefined> {
+  const policy = parts.agents.restriction(call.scope);
+  const { sessionKey } = call;
+  if (policy === null || sessionKey === null || !parts.earlierUse.mayHave(sessionKey, policy))
+    return guard(parts, call, policy, sessionKey);
+  return parts.earlierUse.restore(sessionKey).then(
+    () => guard(parts, call, parts.agents.restriction(call.scope), sessionKey),
+    (error: unknown) => {
+      parts.onCapsFailed(error);
+      // Uncounted as well: the session's next call asks again.
+      return guard(parts, call, parts.agents.restriction(call.scope), null);
+    },
+  );
+}
 
 /**
  * @param policy as it is now
@@ -165,6 +187,7 @@ function takeLimits(
     (error: unknown) => {
       taken.isAsked = false;
       parts.onLimiterFailed(error);
+      giveBackTold(parts, windows, taken);
       return undefined;
     },
   );
@@ -185,7 +208,10 @@ function apply(
   const headers = rateLimitHeaders(windows, decision);
   const { policy } = taken;
   // What refuses is told, else its own.
-  call.answerHeaders = decision.allowed && isOfAll(policy) ? { ...headers, ...call.answerHeaders } : headers;
+  call.answerHeaders =
+    decision.allowed && isOfAll(policy)
+      ? { ...headers, ...call.answerHeaders }
+      : { ...call.answerHeaders, ...headers };
   const scope = limitedScope(call, policy);
   if (decision.refusedBy === null) {
     taken.takenAtMs = decision.atMs;
@@ -195,12 +221,16 @@ function apply(
     }
     return undefined;
   }
-  // Its budgets were told as if it had been let through.
-  if (taken.isTold)
-    correct(parts, corrections(windows, { costMicroUsd: 0 }, taken.nowMs), parts.clock.nowMs());
+  giveBackTold(parts, windows, taken);
   const { name } = windows[decision.refusedBy] as NamedWindow;
   const period = PERIOD_OF_LIMIT[name];
   if (period !== undefined) onOverBudget(call, { scope, period });
   const state = decision.windows[decision.refusedBy] as WindowState;
   return limited(taken, name, decision.retryAfterMs, state);
+}
+
+/** Its budgets may have been told as if it had been let through. */
+function giveBackTold(parts: PolicyParts, windows: readonly NamedWindow[], taken: TakenLimits): void {
+  if (taken.isTold)
+    correct(parts, corrections(windows, { costMicroUsd: 0 }, taken.nowMs), parts.clock.nowMs());
 }
