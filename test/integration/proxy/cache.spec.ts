@@ -463,8 +463,6 @@ describe('equal calls at the same time', () => {
     expect((await behind).text).toBe('asked by itself');
   });
 
-  const setCacheOff = (agent: string) =>
-    gateway.operator('PATCH', `/v1/agents/${agent}/policy`, { cache: 'off' });
   const narrowModels = (agent: string) =>
     gateway.operator('PATCH', `/v1/agents/${agent}/policy`, { allowed_models: ['none-such'] });
 
@@ -487,27 +485,6 @@ describe('equal calls at the same time', () => {
     await narrowModels(barred.agent);
     await barred.command('resume', {});
     await expect(barred.behind).rejects.toMatchObject({ status: 403, code: 'model_not_allowed' });
-  });
-
-  test('go by themselves once the cache is off for their agent', async () => {
-    const { agent, options, first, behind, end } = await oneBehindAnother();
-    await setCacheOff(agent);
-    end(200);
-    await first;
-    expect((await behind).text).toBe('asked by itself');
-    expect(await lastCall(options)).toMatchObject({ decision: 'forwarded', cache: null });
-  });
-
-  test('share nothing of one for whose agent the cache was switched off, which leaves nothing there either', async () => {
-    const end = answerAtEnd('for its agent alone');
-    const { text, options } = fresh({ agent: 'off-meanwhile' });
-    const first = openaiChat.ask(gateway.url, text, options);
-    await expect.poll(() => upstream.calls.length).toBe(1);
-    await setCacheOff('off-meanwhile');
-    end();
-    expect((await first).text).toBe('for its agent alone');
-    await openaiChat.ask(gateway.url, text, again({ ...options, agent: 'another' }));
-    expect(upstream.calls).toHaveLength(2);
   });
 
   test('go by themselves when their pause is over before the first one has brought anything', async () => {

@@ -321,7 +321,7 @@ class Race extends RaceOfActors {
       if (act.gate !== 'refused') return undefined;
       return { kind: 'refuse', decision: 'refused', code: 'internal_error' } as Verdict;
     };
-    const answer = this.desk.answer(call, { policyNow: () => 'on', control, passAgain });
+    const answer = this.desk.answer(call, { policy: 'on', control, passAgain });
     asked.key = call.cacheTicket?.key ?? '';
     const verdict = answer instanceof Promise ? await answer : answer;
     if (verdict?.kind === 'replay') {

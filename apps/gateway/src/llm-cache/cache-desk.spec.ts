@@ -16,7 +16,7 @@ beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] }
 afterEach(() => void vi.useRealTimers());
 
 const VECTOR = { model_id: 'm', values: new Float32Array([1]) };
-const WISH: CacheWish = { policyNow: () => 'on', control: null, passAgain: async () => undefined };
+const WISH: CacheWish = { policy: 'on', control: null, passAgain: async () => undefined };
 
 function deskOf(cache: LlmCache, embed: () => Promise<unknown>): CacheDesk {
   const clock = new FakeClock();

@@ -52,8 +52,7 @@ export interface CacheDeskParts {
 
 /** How a call wants to be looked up. */
 export interface CacheWish {
-  /** Of its agent: an operator may have changed it while the call waited. */
-  policyNow: () => CachePolicy;
+  policy: Exclude<CachePolicy, 'off'>;
   control: Exclude<CacheControl, 'bypass'> | null;
   /**
    * For a call that waits, until what it waits for has `landed` or it may not go on, whichever comes first: what stands in its
@@ -77,7 +76,7 @@ export class CacheDesk {
   }
 
   answer(call: ProxyCall, wish: CacheWish): Outcome | Promise<Outcome> {
-    const { policyNow, control } = wish;
+    const { policy, control } = wish;
     const startedMs = performance.now();
     const identified = identify(call, call.parsedBody());
     if (identified === null) return notFound(control);
@@ -92,14 +91,13 @@ export class CacheDesk {
       vector: null,
       land: undefined,
       shadow: null,
-      isUnwanted: false,
     };
     call.cacheTicket = ticket;
     const { cache, freshness } = this.#parts;
     if (control === 'refresh') {
       ticket.scope = identity.scope();
       ticket.lookUp = freshness.begin(call.tenantId, key);
-      return this.#refresh(call, ticket, { policy: policyNow(), lookUp: ticket.lookUp });
+      return this.#refresh(call, ticket, { policy, lookUp: ticket.lookUp });
     }
     const found =
       cache instanceof MemoryLlmCache ? cache.getNow(call.tenantId, key) : cache.get(call.tenantId, key);
@@ -150,7 +148,7 @@ export class CacheDesk {
     {
       found,
       control,
-      policyNow,
+      policy,
       passAgain,
       lookUp,
       epoch: askedEpoch,
@@ -174,7 +172,7 @@ export class CacheDesk {
       const stopped = await passAgain(call, landed);
       waitedMs += performance.now() - fromMs;
       if (stopped || call.isGone) return { outcome: stopped };
-      if (call.injections.length > 0 || policyNow() === 'off') return { outcome: notFound(control) };
+      if (call.injections.length > 0) return { outcome: notFound(control) };
       if (call.heldMs === heldMs) return null;
       // Found or brought before an operator looked, who may have thrown it out meanwhile.
       const epoch = await this.#parts.cache.epoch(call.tenantId);
@@ -209,12 +207,12 @@ export class CacheDesk {
         const verdict = shared.landing && this.#replay.brought(call, shared.landing);
         if (verdict) return verdict;
       }
-      const near = policyNow() === 'on' ? await this.#nearest(call, ticket, leftMs) : null;
+      const near = policy === 'on' ? await this.#nearest(call, ticket, leftMs) : null;
       if (call.isGone) return undefined;
       if (near !== null) {
         const ended = await endedBehind(LANDED);
         if (ended !== null) return ended.outcome;
-        const semantic = policyNow() === 'on' ? this.#replay.found(call, 'semantic', near) : null;
+        const semantic = this.#replay.found(call, 'semantic', near);
         if (semantic !== null) return semantic;
       }
     } finally {

@@ -69,7 +69,6 @@ const ticketOf = (overrides: Partial<CacheTicket> = {}): CacheTicket => {
     vector: null,
     land: undefined,
     shadow: null,
-    isUnwanted: false,
     ...overrides,
   };
 };
@@ -104,12 +103,6 @@ async function kept(
 
 const textKept = (): string | undefined => cache.getNow(TENANT, KEY)?.entry.answer.text;
 const notStored = () => tally.counts(TENANT).not_stored;
-
-test('keeps and shares nothing of a call that is not to leave anything', async () => {
-  expect(await kept(callOf(), ticketOf({ isUnwanted: true }))).toBeNull();
-  expect(textKept()).toBeUndefined();
-  expect(freshness.count).toBe(0);
-});
 
 test('keeps a whole answer, and lets those who wait share it', async () => {
   expect(await kept(callOf())).toMatchObject({ answer: { text: 'Bern.' }, cost_micro_usd: 7 });

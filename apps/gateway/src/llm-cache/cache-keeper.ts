@@ -42,7 +42,7 @@ export class CacheKeeper {
   async #keep(call: ProxyCall, ticket: CacheTicket): Promise<void> {
     const { matches, tally } = this.#parts;
     // From the cache itself, or refused here: there is no answer.
-    if (call.cache !== null || wasTurnedAway(call) || ticket.isUnwanted) return;
+    if (call.cache !== null || wasTurnedAway(call)) return;
     const result = outcomeOf(call, ticket);
     if (!result.store) {
       tally.notStored(call.tenantId, result.reason);

@@ -18,6 +18,4 @@ export interface CacheTicket {
   land: ((landing: Landing | null) => void) | undefined;
   /** Shadow mode: what would have been served. */
   shadow: CacheHit | null;
-  /** The cache was switched off for its agent meanwhile: nothing of it is kept or shared. */
-  isUnwanted: boolean;
 }

@@ -31,11 +31,7 @@ function slowArea() {
   const ask = async () => {
     const call = buildProxyCall({ body: BODY });
     const passAgain = async (_: unknown, landed: Promise<void>) => void (await landed);
-    const verdict = (area.desk as CacheDesk).answer(call, {
-      policyNow: () => 'on',
-      control: null,
-      passAgain,
-    });
+    const verdict = (area.desk as CacheDesk).answer(call, { policy: 'on', control: null, passAgain });
     const goes = Promise.resolve(verdict).then(() => 'goes on');
     const waits = new Promise((resolve) => setImmediate(() => resolve('waits')));
     return { outcome: await Promise.race([goes, waits]), land: () => call.cacheTicket?.land?.(null) };

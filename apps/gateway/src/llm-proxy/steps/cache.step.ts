@@ -2,9 +2,9 @@
  * Step 7: the same question is not paid for twice. Looked up by the request as its caller sent it; a call that carries
  * words of ours to the model is neither answered from the cache nor kept in it. A call that waited passes the gates in front
  * of this step once more before it is given an answer; where it waits for an equal one at once when its agent is stopped, its
- * key revoked, or its session paused or terminated meanwhile. It is given none once the cache is off for its agent.
+ * key revoked, or its session paused or terminated meanwhile.
  */
-import { CACHE_POLICY_DEFAULT, type CachePolicy, HEADERS } from '#contracts';
+import { CACHE_POLICY_DEFAULT, HEADERS } from '#contracts';
 import { deletedAnswerId } from '#domain/llm-dialects';
 import { deferred } from '#kernel';
 import type { ControlDesk } from '../../hitl/control-desk.js';
@@ -42,29 +42,22 @@ const caching = ({ desk, agents }: CacheParts, passAgain: CacheWish['passAgain']
     // Who asks for a cached answer or none is never sent on, whatever keeps the cache from answering.
     const without = control === 'only' ? NOT_CACHED : undefined;
     if (desk === null || call.request === null || control === 'bypass') return without;
-    const policyNow = () => cachePolicy(agents, call);
-    if (policyNow() === 'off') return without;
+    const policy = agents.restriction(call.scope)?.cache ?? CACHE_POLICY_DEFAULT;
+    if (policy === 'off') return without;
     if (call.injections.length > 0) {
       desk.noteHinted(call);
       return without;
     }
-    if (without === undefined) return desk.answer(call, { policyNow, control, passAgain });
-    return answerOrNone(desk, call, { policyNow, control: 'only', passAgain });
+    if (without === undefined) return desk.answer(call, { policy, control, passAgain });
+    return answerOrNone(desk, call, { policy, control: 'only', passAgain });
   },
   settle(call: ProxyCall): void {
-    const { cacheTicket: ticket } = call;
-    if (ticket !== null) {
-      ticket.isUnwanted = cachePolicy(agents, call) === 'off';
-      desk?.settle(call, ticket);
-    }
+    if (call.cacheTicket !== null) desk?.settle(call, call.cacheTicket);
     if (call.dialect !== null || !call.isAnswered) return;
     const deleted = deletedAnswerId(call.incoming.method as string, call.path);
     if (deleted !== null) desk?.noteDeleted(call.tenantId, deleted);
   },
 });
-
-const cachePolicy = (agents: CacheParts['agents'], { scope }: ProxyCall): CachePolicy =>
-  agents.restriction(scope)?.cache ?? CACHE_POLICY_DEFAULT;
 
 /** Fails closed, as the hold step does: who cannot be asked about a pause has not allowed the call. */
 async function passGates(
