@@ -127,3 +127,12 @@ it('says of a session no more that its first step waits for a tool once the proc
   await append('migration', 0);
   expect((await recovered()).peek(key)).toMatchObject({ step_count: 1 });
 });
+
+it('says of a session no more that its first call is under way once its process has died', async () => {
+  const key = sessionKey('default', 'begun');
+  const before = await recovered();
+  await before.introduceWaiting(key, buildDecisionLog({ action: { tool_call: null, status: 'pending' } }));
+  await before.save();
+  expect(before.peek(key)).toMatchObject({ step_count: 0, last_status: 'pending' });
+  expect((await recovered()).peek(key)).toMatchObject({ step_count: 0, last_status: 'success' });
+});

@@ -102,12 +102,14 @@ export function showWaiting(view: SessionView, waiting: SessionView): boolean {
 }
 
 /**
- * Changes `view` in place: of a process that died, no first step waits for its tool any more. What its agent calls next begins a new one.
+ * Changes `view` in place: of a process that died, no first step waits for its answer or its tool any more. What its agent calls next
+ * begins a new one.
  * @returns whether it waited
  */
 export function forgetWaiting(view: SessionView): boolean {
-  if (view.step_count > 0 || view.last_tool === '') return false;
+  if (view.step_count > 0 || (view.last_tool === '' && view.last_status !== 'pending')) return false;
   view.last_tool = '';
+  view.last_status = 'success';
   return true;
 }
 

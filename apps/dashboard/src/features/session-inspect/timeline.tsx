@@ -138,16 +138,24 @@ function useHeldEntries(entries: readonly TimelineEntry[]) {
   return { ...split, setIsHeld };
 }
 
-/** Of a session that holds none, it is known that its first waits for a tool, or what it took, or nothing. */
-const NoSteps = ({ session: { ended, last_tool, tokens, cost_usd } }: { session: SessionView }) => (
+const NoSteps = ({ session }: { session: SessionView }) => (
   <EmptyState title="No steps yet">
-    {last_tool !== '' && !ended ? (
+    <WhyNoSteps {...session} />
+  </EmptyState>
+);
+
+/** Its first waits for a tool, or for its answer, or its calls make none; or nothing is known. */
+function WhyNoSteps({ ended, last_tool, last_status, tokens, cost_usd, cost_unknown }: SessionView) {
+  if (last_tool !== '' && !ended)
+    return (
       <>
         The first waits for what <code className="break-all">{last_tool}</code> comes back with. Its call is
         under Calls.
       </>
-    ) : tokens > 0 || cost_usd > 0 ? (
-      'Its calls so far made none: embeddings and answers that were cut off do not. They are under Calls.'
-    ) : null}
-  </EmptyState>
-);
+    );
+  if (tokens > 0 || cost_usd > 0 || cost_unknown)
+    return 'Its calls so far made none: embeddings and answers that were cut off do not. They are under Calls.';
+  return last_status === 'pending' && !ended
+    ? 'Its first call is under way, and becomes one with its answer.'
+    : null;
+}
