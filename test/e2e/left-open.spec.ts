@@ -126,20 +126,27 @@ test('what failed says when it did, once that is no longer now', async () => {
 /** As the gateway tells it after weeks. @returns what tells it */
 async function deletionOf(page: Page, sessionId: string): Promise<() => void> {
   const topic = `session:${sessionId}`;
-  let tell: (() => void) | undefined;
+  let send: ((message: string) => void) | undefined;
+  let seq = 0;
   await page.routeWebSocket(/\/socket\.io\//, (browserSide) => {
-    const gatewaySide = browserSide.connectToServer();
-    gatewaySide.onMessage((message) => {
+    send = (message) => browserSide.send(message);
+    browserSide.connectToServer().onMessage((message) => {
       browserSide.send(message);
-      const [, text] = /^43\/live,\d+\[(.*)\]$/s.exec(String(message)) ?? [];
-      const ack = text === undefined ? null : JSON.parse(text);
-      if (ack?.topic !== topic) return;
-      const seq = ack.seq + 1;
-      const frame = { topic, from_seq: seq, to_seq: seq, events: [{ seq, payload: { kind: 'deleted' } }] };
-      tell = () => browserSide.send(`42/live,${JSON.stringify(['frame', frame])}`);
+      const [, ack] = /^43\/live,\d+\[(.*)\]$/s.exec(String(message)) ?? [];
+      const [, frame] = /^42\/live,\["frame",(.*)\]$/s.exec(String(message)) ?? [];
+      const told = JSON.parse(ack ?? frame ?? '{}');
+      if (told?.topic === topic) seq = told.to_seq ?? told.seq;
     });
   });
-  return () => tell?.();
+  return () => {
+    const frame = {
+      topic,
+      from_seq: seq + 1,
+      to_seq: seq + 1,
+      events: [{ seq: seq + 1, payload: { kind: 'deleted' } }],
+    };
+    send?.(`42/live,${JSON.stringify(['frame', frame])}`);
+  };
 }
 
 test.each([
