@@ -211,6 +211,7 @@ export class SessionRegistry {
 
   /** A session whose first step waits for its answer, or what its tools come back with: minutes, maybe. @see #introduce */
   async introduceWaiting(key: SessionKey, log: DecisionLog): Promise<void> {
+    if (this.peek(key)?.step_count) return;
     const row = rowOfWaiting(log, splitSessionKey(key).sessionId, this.#options.clock.nowMs());
     await this.#introduce(key, () => row);
     const view = this.peek(key);

@@ -28,7 +28,7 @@ import { SettingsAudit } from '../auth/settings-audit.js';
 import { AgentCommands } from '../llm-proxy/agents/agent-commands.js';
 import { AgentDirectory } from '../llm-proxy/agents/agent-directory.js';
 import { IncidentDesk } from '../llm-proxy/agents/incident-desk.js';
-import { FakeControlLog, SILENT_EVENTS } from './control-log.fixture.js';
+import { FakeControlLog, logBehind, SILENT_EVENTS } from './control-log.fixture.js';
 import { readSaid } from './said.js';
 import { SharedControl } from './shared-control.js';
 
@@ -107,21 +107,11 @@ class Process {
       views: { touch() {} },
     });
     this.shared = new SharedControl({
-      log: {
-        append: async (text) => {
-          await this.port('append');
-          if (gateway.isRedisAway) throw new Error('away');
-          await race.log.append(text);
-          await this.port('appended');
-        },
-        readAfter: async (cursor, countMax) => {
-          await this.port('read');
-          if (gateway.isRedisAway) throw new Error('away');
-          const part = await race.log.readAfter(cursor, countMax);
-          await this.port('have read');
-          return part;
-        },
-      },
+      log: logBehind(
+        race.log,
+        (what) => this.port(what),
+        () => gateway.isRedisAway,
+      ),
       gatewayId: id,
       store: {
         settings: async () => new Map(disk.settings),

@@ -23,6 +23,27 @@ export class FakeControlLog implements ControlLog {
   }
 }
 
+/** A gateway's way to it: each thing comes when `port` lets it, and nothing while `isAway`. */
+export const logBehind = (
+  log: FakeControlLog,
+  port: (what: string) => Promise<void>,
+  isAway = () => false,
+): ControlLog => ({
+  async append(text) {
+    await port('append');
+    if (isAway()) throw new Error('away');
+    await log.append(text);
+    await port('appended');
+  },
+  async readAfter(cursor, countMax) {
+    await port('read');
+    if (isAway()) throw new Error('away');
+    const part = await log.readAfter(cursor, countMax);
+    await port('have read');
+    return part;
+  },
+});
+
 export const OPERATOR = { tenant_id: 't', operator_id: 'ann', role: 'admin' } as const;
 
 /** Sets one limit of one agent. */

@@ -18,7 +18,7 @@ import {
 } from '#contracts';
 import { buildIncident, checkRaces, countingIds, FakeTime, RACES_MS, RaceOfActors, turn } from '#testing';
 import { SettingsAudit } from '../../auth/settings-audit.js';
-import { FakeControlLog, SILENT_EVENTS } from '../../shared-control/control-log.fixture.js';
+import { FakeControlLog, logBehind, SILENT_EVENTS } from '../../shared-control/control-log.fixture.js';
 import { SharedControl } from '../../shared-control/shared-control.js';
 import { AgentCommands } from './agent-commands.js';
 import { AgentDirectory } from './agent-directory.js';
@@ -165,21 +165,8 @@ class Gateway {
       budgets: { policyChanged: () => port('budgets') },
       views: { touch() {} },
     });
-    const log = race.log;
     this.shared = new SharedControl({
-      log: {
-        append: async (text) => {
-          await port('append');
-          await log.append(text);
-          await port('appended');
-        },
-        readAfter: async (cursor, countMax) => {
-          await port('read');
-          const part = await log.readAfter(cursor, countMax);
-          await port('have read');
-          return part;
-        },
-      },
+      log: logBehind(race.log, port),
       gatewayId: id,
       store: { settings: async () => new Map(), saveSettings: () => port('cursor') },
       obey: async ({ by, left }) => {
