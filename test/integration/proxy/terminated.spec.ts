@@ -38,6 +38,25 @@ const halfway =
   };
 
 describe.each(VENDORS)('$name', (vendor) => {
+  test('a session is there, and can be paused and ended, while its first call waits for its answer', async () => {
+    const session = freshSession();
+    upstream.script(() => {});
+    const asked = vendor.ask(gateway.url, 'Go on', { headers: headersOf(session), maxRetries: 0 });
+    asked.catch(() => {});
+    await sent(1);
+    const shown = { step_count: 0, last_intent: 'Go on', last_status: 'pending', cost_unknown: false };
+    expect(await gateway.operator('GET', `/v1/sessions/${session}`)).toMatchObject({
+      status: 200,
+      body: shown,
+    });
+    await command(session, 'pause', { reason: 'let me look' });
+    await terminate(session);
+    await expect(asked).rejects.toMatchObject({ status: 403 });
+    await expect
+      .poll(async () => (await gateway.operator('GET', `/v1/sessions/${session}`)).body)
+      .toMatchObject({ ended: true, control: { state: 'terminated' } });
+  });
+
   test('a call that waits for its answer is refused as the next one is, and its upstream is let go', async () => {
     const session = freshSession();
     upstream.script(() => {});

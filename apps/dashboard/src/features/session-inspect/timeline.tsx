@@ -156,6 +156,6 @@ function WhyNoSteps({ ended, last_tool, last_status, tokens, cost_usd, cost_unkn
   if (tokens > 0 || cost_usd > 0 || cost_unknown)
     return 'Its calls so far made none: embeddings and answers that were cut off do not. They are under Calls.';
   return last_status === 'pending' && !ended
-    ? 'Its first call is under way, and becomes one with its answer.'
+    ? 'Its first call is under way. It is a step once it has its answer.'
     : null;
 }
