@@ -101,6 +101,10 @@ export const ERRORS = {
     status: 503,
     text: 'The disk takes no writes: it is full or it fails. Nothing of this request was stored.',
   },
+  answer_late: {
+    status: 504,
+    text: 'This is not done yet, most likely because the disk does not answer. It may be done all the same: look before you send it again.',
+  },
   too_many_polls: { status: 503, text: 'Too many control polls are hanging.' },
   too_many_sockets: {
     status: 429,

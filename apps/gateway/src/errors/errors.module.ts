@@ -1,10 +1,11 @@
 import { Global, Module } from '@nestjs/common';
-import { APP_FILTER } from '@nestjs/core';
+import { APP_FILTER, APP_INTERCEPTOR } from '@nestjs/core';
 import type { Logger } from 'pino';
 import type { IdSource } from '#kernel';
 import { LostRequests } from '../openapi/lost-request.js';
 import { ROUTES } from '../openapi/routes.js';
 import { IDS, LOGGER } from '../tokens.js';
+import { AnsweredInTime } from './answered-in-time.js';
 import { ErrorFilter } from './error-filter.js';
 import { createSendError, SEND_ERROR, type SendError } from './send-error.js';
 
@@ -22,6 +23,7 @@ import { createSendError, SEND_ERROR, type SendError } from './send-error.js';
       inject: [SEND_ERROR],
       useFactory: (sendError: SendError) => new ErrorFilter(sendError, new LostRequests(ROUTES)),
     },
+    { provide: APP_INTERCEPTOR, useFactory: () => new AnsweredInTime() },
   ],
   exports: [SEND_ERROR],
 })

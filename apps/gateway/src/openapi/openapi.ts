@@ -186,7 +186,7 @@ function errorsOf(route: Route): ErrorCode[] {
   const codes: ErrorCode[] = [...(route.errors ?? [])];
   if (route.readsStore) codes.push('store_busy');
   // Each leaves an entry in the audit.
-  if (takesOperatorId(route)) codes.push('store_busy', 'store_full');
+  if (takesOperatorId(route)) codes.push('store_busy', 'store_full', 'answer_late');
   // Read before anybody asks whether the route takes one.
   if (route.method !== 'get') codes.push('invalid_json', 'payload_too_large', 'unsupported_media_type');
   if (refusesUnknownParameters(route)) codes.push('invalid_fields');

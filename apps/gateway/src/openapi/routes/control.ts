@@ -154,6 +154,6 @@ export const CONTROL_ROUTES: readonly Route[] = [
     description: 'Feeds a few steps of an agent that repeats itself, to see what an alert looks like.',
     caller: 'command',
     answers: { 202: { description: 'Sent; watch the dashboard.', schema: sampleLoopAnswerSchema } },
-    errors: ['store_busy', 'store_full'],
+    errors: ['store_busy', 'store_full', 'answer_late'],
   },
 ];
