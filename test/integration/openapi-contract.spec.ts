@@ -277,8 +277,17 @@ describe('what is sent and read back', () => {
     });
     const params = { rule_id: rule.rule_id };
     await ask('PATCH /v1/alert-rules/{rule_id}', 200, { params, body: { name: 'Nearly gone' } });
+    const acknowledge = 'POST /v1/alert-rules/{rule_id}/acknowledge';
+    await ask(acknowledge, 409, { params, body: { agent_id: 'looper' } });
     await ask('DELETE /v1/alert-rules/{rule_id}', 200, { params });
     await ask('DELETE /v1/alert-rules/{rule_id}', 404, { params });
+    await ask(acknowledge, 404, { params, body: { agent_id: 'looper' } });
+    const spend = await ask('POST /v1/alert-rules', 201, {
+      body: { name: 'Spend', type: 'spend', threshold_usd: 0.000001, period: 'day', agent_id: 'looper' },
+    });
+    const spendParams = { rule_id: spend.rule_id };
+    await ask(acknowledge, 200, { params: spendParams, body: { agent_id: 'looper' } });
+    await ask('DELETE /v1/alert-rules/{rule_id}', 200, { params: spendParams });
     await ask('PATCH /v1/alert-rules/{rule_id}', 404, { params, body: { name: 'x' } });
     const channel = await ask('POST /v1/alert-channels', 201, {
       body: { kind: 'webhook', name: 'On call', url: 'http://127.0.0.1:9/', allow_private: true },

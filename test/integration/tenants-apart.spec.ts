@@ -250,7 +250,15 @@ const BODIES: Record<string, unknown> = {
   '/v1/cache/invalidate': { pattern: '*', preview: false },
   '/v1/alert-deliveries/retry': {},
   '/v1/alert-rules/{rule_id}': { enabled: false },
+  '/v1/alert-rules/{rule_id}/acknowledge': { agent_id: SAME },
 };
+
+const REFUSED: ReadonlySet<string> = new Set([
+  // It takes a login.
+  'POST /v1/auth/tenant',
+  // The session that looped was terminated by a route before it.
+  'POST /v1/alert-rules/{rule_id}/acknowledge',
+]);
 
 /** As long, and of the same form. */
 const nowhere = (id: string): string => `${id.slice(0, -1)}${id.endsWith('0') ? 1 : 0}`;
@@ -440,8 +448,7 @@ describe('of two tenants, one', () => {
       const headers = route.caller === 'agent' ? red.key : red.operator;
       const body = route.path in BODIES ? BODIES[route.path] : route.body?.example;
       const { status, text } = await send(route, headers, { ids: red.ids, body });
-      // That one takes a login.
-      expect(status < 300, text).toBe(name !== 'POST /v1/auth/tenant');
+      expect(status < 300, text).toBe(!REFUSED.has(name));
       expect(await readAll(blue)).toEqual(before);
     },
   );

@@ -79,6 +79,16 @@ const ruleFields = {
   channel_ids: channelIds,
 };
 
+/** After this an alert that somebody acknowledged is repeated again: who forgot it would else keep it from all. */
+export const ACKNOWLEDGED_MS_MAX = 8 * 3_600_000;
+
+/** Somebody has an alert in hand. */
+export const acknowledgementSchema = z.object({
+  by: z.string(),
+  at_ms: z.number(),
+});
+export type Acknowledgement = z.infer<typeof acknowledgementSchema>;
+
 export const alertRuleSchema = z.object({
   rule_id: z.string(),
   ...ruleFields,
@@ -88,7 +98,13 @@ export const alertRuleSchema = z.object({
   updated_by: z.string(),
   /** Agents for which it is firing now: by id, the first 100. Of `total_spend`, and of a `budget` of all agents, one without an id. */
   firing: z.array(
-    z.object({ agent_id: z.string().nullable(), since_ms: z.number(), notice_count: z.number().int() }),
+    z.object({
+      agent_id: z.string().nullable(),
+      since_ms: z.number(),
+      notice_count: z.number().int(),
+      /** Null: nobody has it in hand, or no more after ACKNOWLEDGED_MS_MAX. */
+      acknowledged: acknowledgementSchema.nullable(),
+    }),
   ),
   /** How many there are in all. */
   firing_count: z.number().int(),
@@ -121,6 +137,15 @@ export const alertRulePatchSchema = z
   })
   .omit({ type: true })
   .partial();
+/** `POST /v1/alert-rules/{rule_id}/acknowledge`. */
+export const acknowledgeBodySchema = z.strictObject({
+  /** For whom the rule fires; null: all of them together. */
+  agent_id: z.string().min(1).max(LIMITS.idCharsMax).nullable(),
+  /** False hands it back. */
+  acknowledged: z.boolean().default(true),
+});
+export type AcknowledgeBody = z.infer<typeof acknowledgeBodySchema>;
+
 export type AlertRulePatch = z.infer<typeof alertRulePatchSchema>;
 
 const httpUrl = z.url({ protocol: /^https?$/ }).max(2_000);

@@ -32,6 +32,8 @@ export const ERRORS = {
     text: 'The upstream was changed in the settings while this call waited; try again in a moment.',
   },
   alert_rule_not_found: { status: 404, text: 'No such alert rule in this tenant.' },
+  alert_not_firing: { status: 409, text: 'This rule does not fire for this agent, or no more.' },
+  alert_acknowledged: { status: 409, text: 'Somebody else has this alert in hand already.' },
   alert_channel_not_found: { status: 404, text: 'No such alert channel in this tenant.' },
   delivery_not_found: { status: 404, text: 'No such delivery in this tenant.' },
   cache_match_not_found: { status: 404, text: 'No such semantic match; only the latest are kept.' },

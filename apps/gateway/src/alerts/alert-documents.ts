@@ -11,6 +11,7 @@
 import { z } from 'zod';
 import {
   type AuditDraft,
+  acknowledgementSchema,
   alertRuleSchema,
   BUDGET_PERIODS,
   type ProxyStore,
@@ -37,6 +38,8 @@ const statesSchema = z.array(
     last_notice_ms: z.number().nullable(),
     // Absent: written before sessions were told apart.
     told_session_ids: z.array(z.string()).default([]),
+    // Absent: written before anybody could.
+    acknowledged: acknowledgementSchema.nullable().default(null),
     // Absent: written before refusals were kept.
     refusals: z
       .array(

@@ -132,6 +132,12 @@ export class AlertMonitor {
       yield agentScope(tenantId, agentId);
   }
 
+  /** @see AlertRules.acknowledge */
+  acknowledge(...change: Parameters<AlertRules['acknowledge']>): void {
+    this.#rules.acknowledge(...change);
+    this.#saveChanged();
+  }
+
   firing(tenantId: string, ruleId: string): AlertRule['firing'] {
     return this.#rules.firing(tenantId, ruleId);
   }

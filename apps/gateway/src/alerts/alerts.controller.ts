@@ -5,6 +5,7 @@ import {
   type AlertChannel,
   type AlertDelivery,
   type AlertRule,
+  acknowledgeBodySchema,
   alertChannelBodySchema,
   alertChannelPatchSchema,
   alertRuleBodySchema,
@@ -52,6 +53,17 @@ export class AlertsController {
     @Principal() principal: OperatorPrincipal,
   ): Promise<AlertRule> {
     return this.alerts.rules.update(principal, ruleId, parseFields(alertRulePatchSchema, body));
+  }
+
+  @Post('alert-rules/:rule_id/acknowledge')
+  @HttpCode(200)
+  @Requires('command')
+  acknowledge(
+    @Param('rule_id') ruleId: string,
+    @Body() body: unknown,
+    @Principal() principal: OperatorPrincipal,
+  ): Promise<AlertRule> {
+    return this.alerts.rules.acknowledge(principal, ruleId, parseFields(acknowledgeBodySchema, body));
   }
 
   @Delete('alert-rules/:rule_id')

@@ -9,9 +9,12 @@ import {
   type AlertDelivery,
   type AlertType,
   alertRuleBodySchema,
+  type ControlCommit,
   type ControlView,
+  type ControlWrite,
   type DocumentWrite,
   type Incident,
+  type ObservatoryError,
   sessionKey,
 } from '#contracts';
 import type { AlertEvent, RuleSettings } from '#domain/alerts';
@@ -63,6 +66,9 @@ class DyingStore extends MemoryAlertStore {
 
   override async commitDocuments(write: DocumentWrite): Promise<void> {
     return this.#live(() => super.commitDocuments(write));
+  }
+  override async commitControl(write: ControlWrite): Promise<ControlCommit> {
+    return this.#live(() => super.commitControl(write));
   }
   override async saveDelivery(delivery: AlertDelivery): Promise<number> {
     return this.#live(() => {
@@ -118,6 +124,8 @@ interface Told {
   lastWallMs: { min: number; max: number; said: number } | null;
   /** When its rule began or ceased to watch last, and what cooled until then. */
   unwatched: { last: Told['lastWallMs']; atMs: number };
+  /** Somebody has it, or may have it: the process died, or it may have begun anew since. `atMs`: when it was taken. */
+  inHand: { isSure: boolean; atMs: number } | null;
   /** Sessions named since they began. */
   sessionIds: Set<string>;
   /** Those that were named, and ended or began anew after. Infinity: they may count as told, for no tick or no later process knows. */
@@ -141,6 +149,7 @@ const untold = (): Told => ({
   mayBeOpen: false,
   lastWallMs: null,
   unwatched: { last: null, atMs: Number.NEGATIVE_INFINITY },
+  inHand: null,
   sessionIds: new Set(),
   endedMs: new Map(),
   truth: 'no',
@@ -306,6 +315,7 @@ type Act =
   | { do: 'wait'; ms: number }
   | { do: 'clock'; ms: number }
   | { do: 'patch'; rule: number; patch: Patch }
+  | { do: 'acknowledge' | 'hand back'; rule: number; agent: Agent }
   | { do: 'replace'; rule: number }
   | { do: 'restart'; downMs: number }
   | { do: 'die'; writes: number; downMs: number };
@@ -374,6 +384,10 @@ const act: fc.Arbitrary<Act> = fc.oneof(
     }),
   },
   { weight: 12, arbitrary: fc.record({ do: fc.constant('patch'), rule, patch }) },
+  {
+    weight: 9,
+    arbitrary: fc.record({ do: fc.constantFrom('acknowledge', 'acknowledge', 'hand back'), rule, agent }),
+  },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('replace'), rule }) },
   {
     weight: 6,
@@ -605,8 +619,11 @@ class Run {
         time.setWallClock(act.ms);
         this.#setMs = world.nowMs;
         for (const { told } of this.rules.values())
-          for (const one of told.values())
+          for (const one of told.values()) {
             if (one.lastWallMs !== null) one.lastWallMs.min = Math.min(one.lastWallMs.min, this.wallMs);
+            // Several of them may make a shift.
+            if (one.inHand !== null && act.ms >= 3_600_000) one.inHand.isSure = false;
+          }
         break;
       case 'patch': {
         const ruleId = this.ruleIds[act.rule] ?? '';
@@ -619,6 +636,17 @@ class Run {
           ...(channels && { channel_ids: channels.map((one) => this.channelIds[one] ?? '') }),
         };
         await Promise.race([this.alerts.area.rules.update(ADMIN, ruleId, body), this.#gone()]);
+        break;
+      }
+      case 'acknowledge':
+      case 'hand back': {
+        const ruleId = this.ruleIds[act.rule] ?? '';
+        const body = { agent_id: act.agent, acknowledged: act.do === 'acknowledge' };
+        const taken = this.alerts.area.rules.acknowledge(ADMIN, ruleId, body);
+        const isFiring = (error: ObservatoryError) => must(error.code === 'alert_not_firing', error.code);
+        const shown = await Promise.race([taken.catch(isFiring), this.#gone()]);
+        const told = this.rules.get(ruleId)?.told.get(act.agent);
+        if (shown && told) told.inHand = body.acknowledged ? { isSure: true, atMs: world.nowMs } : null;
         break;
       }
       case 'replace': {
@@ -694,6 +722,8 @@ class Run {
     for (const [ruleId, rule] of this.rules)
       for (const agent of AGENTS) {
         const told = rule.told.get(agent) as Told;
+        // It is kept with the next tick.
+        if (told.inHand !== null && told.inHand.atMs > world.diedMs - SLACK_MS) told.inHand.isSure = false;
         for (const [id, endedMs] of told.endedMs)
           if (endedMs > world.diedMs - SLACK_MS) told.endedMs.set(id, Infinity);
         rule.watchedMs.set(agent, world.nowMs);
@@ -780,7 +810,8 @@ class Run {
           after !== null &&
           after.channel_ids.length > 0 &&
           !after.channel_ids.some((one) => before.channel_ids.includes(one));
-        if (isUnheard || after?.channel_ids.length === 0) rule.told.set(agent, untold());
+        if (isUnheard || after?.channel_ids.length === 0)
+          rule.told.set(agent, { ...untold(), inHand: told.inHand });
       }
     }
   }
@@ -794,6 +825,7 @@ class Run {
       told.truth = isInForce ? world.truthOf(settings, agent, rule.watchedMs.get(agent) ?? 0) : 'no';
       if (told.truth !== 'yes') {
         told.hadGap = true;
+        if (told.inHand !== null) told.inHand.isSure = false;
         if (settings !== null && !settings.notify_recovery) told.mayBeOver = true;
       }
       if (told.truth === 'maybe') told.mayBeOver ||= settings?.notify_recovery === false;
@@ -829,7 +861,7 @@ class Run {
     if (phase === 'recovered') {
       must(told.isOpen || told.mayBeOpen, `${what} is said of something`);
       must(told.hadGap, `${what} is true`);
-      Object.assign(told, { isOpen: false, mayBeOver: false, sessionIds: new Set() });
+      Object.assign(told, { isOpen: false, mayBeOver: false, inHand: null, sessionIds: new Set() });
       Object.assign(told, { halfToldTo: new Set(), mayBeOpen: false, recoveredMs: this.world.nowMs });
       return;
     }
@@ -843,6 +875,7 @@ class Run {
       must(told.isOpen || told.mayBeOpen, `${what} of something told`);
       const sinceMs = this.wallMs - (told.lastWallMs?.min ?? 0);
       must(sinceMs >= (settings.repeat_s ?? Infinity) * 1_000, `${what}: too soon`);
+      must(!told.inHand?.isSure, `${what}: somebody has it in hand`);
     } else if (told.isOpen && !told.mayBeOver) {
       const isNews = named.some((id) => !told.sessionIds.has(id));
       must(isNews, `${what} again, without news`);
@@ -875,7 +908,7 @@ class Run {
       must(told.isOpen || told.mayBeOpen, `${what}: is to be told`);
       if (!isLasting(this.#setMs)) continue;
       const sinceMs = this.wallMs - (told.lastWallMs?.max ?? 0);
-      if (settings.repeat_s !== null && told.lastWallMs !== null && !told.mayBeOver)
+      if (settings.repeat_s !== null && told.lastWallMs !== null && !told.mayBeOver && told.inHand === null)
         must(
           sinceMs < Math.max(settings.repeat_s, settings.cooldown_s) * 1_000 + SLACK_MS,
           `${what}: is to be repeated`,

@@ -1,6 +1,7 @@
 /** Rules as operators see and change them: of their tenant only, audited, in force when answered. */
 import type { z } from 'zod';
 import {
+  type AcknowledgeBody,
   type AlertRule,
   type AlertRulePatch,
   type alertRuleBodySchema,
@@ -11,7 +12,7 @@ import {
   RULE_CHANNELS_MAX,
   repeatedNames,
 } from '#contracts';
-import { isUnheard, type KeptFiring, type RuleSettings, untold } from '#domain/alerts';
+import { type AlertRules, isUnheard, type KeptFiring, type RuleSettings, untold } from '#domain/alerts';
 import { type ChangeQueue, type Clock, canonicalJson, changesOf, type IdSource } from '#kernel';
 import type { SettingsAudit } from '../auth/settings-audit.js';
 import type { AlertDocuments } from './alert-documents.js';
@@ -31,6 +32,7 @@ export interface RuleDeskParts {
     kept(tenantId: string, ruleId: string): KeptFiring;
     rulesChanged(tenantId: string): void;
     ruleRemoved(tenantId: string, ruleId: string): void;
+    acknowledge(...change: Parameters<AlertRules['acknowledge']>): void;
   };
 }
 
@@ -126,6 +128,37 @@ export class RuleDesk {
       const draft = audit.draft(by, by.tenant_id, 'alert_rule.delete', detail);
       await documents.deleteRule(watch.kept(by.tenant_id, ruleId), draft);
       watch.ruleRemoved(by.tenant_id, ruleId);
+    });
+  }
+
+  /**
+   * Takes an alert in hand, or hands it back, whoever has it: that one may have gone. In the audit before it is so.
+   * @throws ObservatoryError alert_rule_not_found; alert_not_firing; alert_acknowledged where somebody else has it
+   */
+  acknowledge(by: OperatorPrincipal, ruleId: string, body: AcknowledgeBody): Promise<AlertRule> {
+    const { audit, changes, clock, watch } = this.#parts;
+    const { tenant_id, operator_id } = by;
+    return changes.run(tenant_id, async () => {
+      const rule = this.#required(tenant_id, ruleId);
+      const firing = watch.firing(tenant_id, ruleId).find(({ agent_id }) => agent_id === body.agent_id);
+      if (firing === undefined) throw new ObservatoryError('alert_not_firing');
+      const before = firing.acknowledged?.by ?? null;
+      if (body.acknowledged && before !== null && before !== operator_id)
+        throw new ObservatoryError('alert_acknowledged', `${before} has this alert in hand already.`);
+      if (body.acknowledged === (before !== null)) return this.#shown(tenant_id, rule);
+      const about = body.agent_id === null ? { all_agents: true } : { agent_id: body.agent_id };
+      const { acknowledged } = body;
+      const was = before === null ? {} : { was_with: before };
+      const detail = { rule_id: ruleId, name: rule.name, ...about, acknowledged, ...was };
+      await audit.record(by, tenant_id, 'alert_rule.acknowledge', detail);
+      const meant = { agentId: body.agent_id, sinceMs: firing.since_ms };
+      watch.acknowledge(
+        tenant_id,
+        ruleId,
+        meant,
+        acknowledged ? { by: operator_id, at_ms: clock.nowMs() } : null,
+      );
+      return this.#shown(tenant_id, this.#required(tenant_id, ruleId));
     });
   }
 

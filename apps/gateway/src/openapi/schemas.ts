@@ -198,6 +198,7 @@ export const SCHEMAS: Readonly<Record<string, z.ZodType>> = {
   AlertRuleList: pages.alertRules,
   AlertRuleBody: contracts.alertRuleBodySchema,
   AlertRulePatch: contracts.alertRulePatchSchema,
+  AlertAcknowledge: contracts.acknowledgeBodySchema,
   AlertChannel: contracts.alertChannelSchema,
   AlertChannelList: pages.alertChannels,
   AlertChannelBody: contracts.alertChannelBodySchema,

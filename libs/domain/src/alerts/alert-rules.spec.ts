@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ALL_AGENTS, type PolicyBar } from '#contracts';
+import { ACKNOWLEDGED_MS_MAX, ALL_AGENTS, type PolicyBar } from '#contracts';
 import { FakeClock } from '#testing';
 import type { AlertEvent } from './alert-event.js';
 import { AlertRules, type AlertRulesOptions, TICK_WORK_MS_MAX } from './alert-rules.js';
@@ -141,6 +141,7 @@ const kept = (changes: Partial<FiringState> = {}): FiringState => ({
   notice_count: 1,
   last_notice_ms: T0,
   told_session_ids: [],
+  acknowledged: null,
   refusals: [],
   ...changes,
 });
@@ -158,7 +159,7 @@ describe('a kill_switch rule', () => {
     });
     expect(rules.tick(T0 + MINUTE)).toEqual([]);
     expect(rules.firing('default', 'rule-kill_switch')).toEqual([
-      { agent_id: 'crawler', since_ms: T0, notice_count: 1 },
+      { agent_id: 'crawler', since_ms: T0, notice_count: 1, acknowledged: null },
     ]);
     expect(rules.observe(reactivated(5 * MINUTE))).toMatchObject([
       { phase: 'recovered', since_ms: T0, at_ms: T0 + 5 * MINUTE, session_id: 's1' },
@@ -844,7 +845,7 @@ describe('a total_spend rule', () => {
     expect(due).toMatchObject({ phase: 'firing', agent_id: ALL_AGENTS, detail: { spent_usd: 5 } });
     expect([...others, ...rules.observe(call(2, false))]).toEqual([]);
     expect(rules.firing('default', 'rule-total_spend')).toEqual([
-      { agent_id: null, since_ms: T0 + 1, notice_count: 1 },
+      { agent_id: null, since_ms: T0 + 1, notice_count: 1, acknowledged: null },
     ]);
     spent.set(TOGETHER, { hour: 4.5, day: 9, month: 9 });
     expect(rules.tick(T0 + MINUTE)).toMatchObject([{ phase: 'recovered', agent_id: ALL_AGENTS }]);
@@ -1244,6 +1245,111 @@ describe('when people are told', () => {
     const { rules } = watch(rule('kill_switch', { notify_recovery: false }));
     rules.observe(incident(0));
     expect(rules.observe(reactivated(1))).toEqual([]);
+  });
+});
+
+describe('what somebody has in hand', () => {
+  const RULE = 'rule-entropy_loop';
+  /** It fires, and Ada has it. */
+  function acknowledged(changes: Partial<RuleSettings> = {}) {
+    const watched = watch(rule('entropy_loop', { repeat_s: 60, ...changes }));
+    watched.rules.observe(label(0, 'loop'));
+    watched.rules.takeChanged();
+    take(watched, 0);
+    return watched;
+  }
+  const take = ({ rules }: Watched, atMs: number, sinceMs = 0, agentId: string | null = 'crawler') =>
+    rules.acknowledge('default', RULE, { agentId, sinceMs: T0 + sinceMs }, { by: 'ada', at_ms: T0 + atMs });
+
+  it('is shown, kept, and not repeated, while the same of another agent is', () => {
+    const { rules } = acknowledged();
+    expect(rules.takeChanged()).toEqual([{ tenantId: 'default', ruleId: RULE }]);
+    rules.observe({ ...label(0, 'loop', 's2'), agent_id: 'other' });
+    expect(rules.firing('default', RULE)).toMatchObject([
+      { agent_id: 'crawler', acknowledged: { by: 'ada', at_ms: T0 } },
+      { agent_id: 'other', acknowledged: null },
+    ]);
+    expect(rules.tick(T0 + MINUTE)).toMatchObject([{ phase: 'repeat', agent_id: 'other' }]);
+  });
+
+  it('is repeated once it is handed back', () => {
+    const { rules } = acknowledged();
+    expect(rules.tick(T0 + 5 * MINUTE)).toEqual([]);
+    rules.acknowledge('default', RULE, { agentId: 'crawler', sinceMs: T0 }, null);
+    expect(phases(rules.tick(T0 + 5 * MINUTE + 1_000))).toEqual(['repeat']);
+  });
+
+  it('is repeated after a shift: who forgot it would keep it from all', () => {
+    const { rules } = acknowledged();
+    for (let atMs = MINUTE; atMs < ACKNOWLEDGED_MS_MAX; atMs += MINUTE) {
+      rules.observe(label(atMs, 'loop'));
+      expect(rules.tick(T0 + atMs)).toEqual([]);
+    }
+    rules.observe(label(ACKNOWLEDGED_MS_MAX - 1, 'loop'));
+    expect(phases(rules.tick(T0 + ACKNOWLEDGED_MS_MAX))).toEqual(['repeat']);
+    expect(rules.firing('default', RULE)).toMatchObject([{ acknowledged: null }]);
+  });
+
+  it('is repeated after a shift also where the clock was ahead when somebody took it, and is set back', () => {
+    const watched = acknowledged();
+    const { rules } = watched;
+    take(watched, 24 * 60 * MINUTE);
+    rules.tick(T0);
+    expect(rules.firing('default', RULE)).toMatchObject([{ acknowledged: { by: 'ada', at_ms: T0 } }]);
+  });
+
+  it('has news and an end as any other', () => {
+    const { rules } = acknowledged();
+    expect(phases(rules.observe(label(MINUTE, 'loop', 's2')))).toEqual(['firing']);
+    expect(rules.tick(T0 + 2 * MINUTE)).toEqual([]);
+    rules.observe(label(2 * MINUTE, 'normal', 's2'));
+    expect(phases(rules.observe(label(2 * MINUTE, 'normal')))).toEqual(['recovered']);
+  });
+
+  it('is nobody’s when it begins anew', () => {
+    const { rules } = acknowledged();
+    for (const event of [label(1_000, 'normal'), label(2_000, 'loop')]) rules.observe(event);
+    expect(rules.firing('default', RULE)).toMatchObject([{ acknowledged: null }]);
+    expect(phases(rules.tick(T0 + 2 * MINUTE))).toEqual(['repeat']);
+  });
+
+  it('is not what began anew while somebody took it', () => {
+    const watched = watch(rule('entropy_loop', { repeat_s: 60 }));
+    const { rules } = watched;
+    for (const event of [label(0, 'loop'), label(1_000, 'normal'), label(2_000, 'loop')])
+      rules.observe(event);
+    rules.takeChanged();
+    take(watched, 2_000);
+    take(watched, 2_000, 2_000, 'other');
+    take(watched, 2_000, 2_000, null);
+    expect(rules.firing('default', RULE)).toMatchObject([{ agent_id: 'crawler', acknowledged: null }]);
+    expect(rules.takeChanged()).toEqual([]);
+  });
+
+  it('stays so over a restart, and where its rule tells other channels', () => {
+    const acknowledged = { by: 'ada', at_ms: T0 };
+    const { rules, kept: known } = watch(rule('kill_switch', { repeat_s: 60, channel_ids: ['one'] }));
+    rules.prime(incident(0));
+    rules.restore('default', 'rule-kill_switch', [kept({ told_session_ids: ['inc-1'], acknowledged })]);
+    expect(rules.tick(T0 + MINUTE)).toEqual([]);
+    known.rules = [rule('kill_switch', { repeat_s: 60, channel_ids: ['other'] })];
+    expect(phases(rules.refresh('default', T0 + MINUTE))).toEqual(['firing']);
+    expect(rules.tick(T0 + 3 * MINUTE)).toEqual([]);
+    expect(rules.states('default', 'rule-kill_switch')).toMatchObject([{ acknowledged }]);
+  });
+
+  it('may be what all agents spent together', () => {
+    const { rules, spent: sums } = watch(rule('total_spend', { threshold_usd: 5, repeat_s: 60 }));
+    sums.set(TOGETHER, { hour: 6, day: 6, month: 6 });
+    rules.observe(call(0, false));
+    rules.acknowledge(
+      'default',
+      'rule-total_spend',
+      { agentId: null, sinceMs: T0 },
+      { by: 'ada', at_ms: T0 },
+    );
+    expect(rules.tick(T0 + MINUTE)).toEqual([]);
+    expect(rules.firing('default', 'rule-total_spend')).toMatchObject([{ acknowledged: { by: 'ada' } }]);
   });
 });
 

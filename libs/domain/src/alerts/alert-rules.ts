@@ -5,8 +5,9 @@
  *     observe(event)  what happened to one agent: O(rules of its tenant), and nothing where no rule is about it
  *     tick(now)       what time alone changes: repeats, silence, windows that empty. Once a second, for `TICK_WORK_MS_MAX`
  */
-import type { AlertRule, AlertType, PolicyBar } from '#contracts';
+import { type Acknowledgement, ALL_AGENTS, type AlertRule, type AlertType, type PolicyBar } from '#contracts';
 import type { AlertEvent } from './alert-event.js';
+import { inHand } from './notice-plan.js';
 import type { SpentUsd } from './rule-condition.js';
 import { agentIdOf, type RuleSettings } from './rule-defaults.js';
 import { type DueNotice, TenantRules, type TenantRulesParts } from './tenant-rules.js';
@@ -89,9 +90,29 @@ export class AlertRules {
   }
 
   firing(tenantId: string, ruleId: string): AlertRule['firing'] {
-    return this.states(tenantId, ruleId).flatMap(({ agent_id, since_ms, notice_count }) =>
-      since_ms === null ? [] : [{ agent_id: agentIdOf(agent_id), since_ms, notice_count }],
-    );
+    const nowMs = this.#options.clock.nowMs();
+    return this.states(tenantId, ruleId).flatMap(({ agent_id, since_ms, notice_count, acknowledged }) => {
+      if (since_ms === null) return [];
+      return {
+        agent_id: agentIdOf(agent_id),
+        since_ms,
+        notice_count,
+        acknowledged: inHand(acknowledged, nowMs),
+      };
+    });
+  }
+
+  /**
+   * Somebody has it in hand, or no more (null).
+   * @param agentId null: all together @param sinceMs of the firing that is meant: nothing changes where it is over by now
+   */
+  acknowledge(
+    tenantId: string,
+    ruleId: string,
+    { agentId, sinceMs }: { agentId: string | null; sinceMs: number },
+    acknowledged: Acknowledgement | null,
+  ): void {
+    this.#tenants.get(tenantId)?.acknowledge(ruleId, agentId ?? ALL_AGENTS, sinceMs, acknowledged);
   }
 
   /** To be kept, and given to `restore` after a restart. */

@@ -11,6 +11,7 @@ const fires: FiringState = {
   notice_count: 1,
   last_notice_ms: T0,
   told_session_ids: ['s1'],
+  acknowledged: null,
   refusals: [],
 };
 const kept = (...states: FiringState[]): KeptFiring[] => [
@@ -68,6 +69,16 @@ describe('what fires after a process that told more than it kept', () => {
   it('knows the sessions that people heard of before, and those that the notice names', () => {
     const [state] = firesAfter([fires], stored(2, { detail: { newest_session_ids: ['s2'] } })) ?? [];
     expect(state).toMatchObject({ since_ms: T0, notice_count: 2, told_session_ids: ['s1', 's2'] });
+  });
+
+  it('is in the same hands as before, unless it was over meanwhile', () => {
+    const taken = { ...fires, acknowledged: { by: 'ada', at_ms: T0 } };
+    expect(firesAfter([taken], stored(2, {}))).toMatchObject([
+      { notice_count: 2, acknowledged: { by: 'ada' } },
+    ]);
+    const detail = { since_ms: T0 + 1_500 };
+    expect(firesAfter([taken], stored(2, { detail }))).toMatchObject([{ acknowledged: null }]);
+    expect(firesAfter([taken], stored(2, { phase: 'recovered' }))).toMatchObject([{ acknowledged: null }]);
   });
 
   it('fires anew where what it fired was over meanwhile, and nobody is told so', () => {

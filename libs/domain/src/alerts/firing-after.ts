@@ -70,7 +70,7 @@ function noticesOf(stored: readonly StoredNotice[]) {
 const overAfter = (known: FiringState | undefined, { type }: AlertNotice): FiringState[] =>
   known === undefined || type === 'kill_switch'
     ? []
-    : [{ ...known, since_ms: null, notice_count: 0, told_session_ids: [], refusals: [] }];
+    : [{ ...known, since_ms: null, notice_count: 0, told_session_ids: [], acknowledged: null, refusals: [] }];
 
 /** Of the sessions that a notice counts it names the newest: if there were more, the others are news once more. */
 function stateAfter(kept: FiringState | undefined, { agent_id, at_ms, detail }: AlertNotice): FiringState {
@@ -89,6 +89,7 @@ function stateAfter(kept: FiringState | undefined, { agent_id, at_ms, detail }: 
     told_session_ids: [
       ...new Set([...(known?.told_session_ids ?? []), ...named, ...(isRefused ? [REFUSAL] : [])]),
     ],
+    acknowledged: known?.acknowledged ?? null,
     refusals: isRefused ? [refusalOf(detail, at_ms)] : (known?.refusals ?? []),
   };
 }

@@ -11,9 +11,13 @@
  * said before, and never of something nobody was told. (Reactivating an agent ends its cooldown too: see the rules.) Muted, it fires silently; what still
  * lasts afterwards is said. A recovery is said also while muted: it wakes nobody, and closes what is open elsewhere.
  *
+ * What somebody has in hand is not repeated for as long, at most `ACKNOWLEDGED_MS_MAX`; news of it and its end are told.
+ *
  * News of what is told already (another session loops) are told as firing once more, at once where nothing is cooling; what comes
  * up meanwhile waits and is told in one notice.
  */
+import { ACKNOWLEDGED_MS_MAX, type Acknowledgement } from '#contracts';
+
 /** Between two notices of one firing that bring news, also without a cooldown: whoever wants each wants no flood. */
 export const NEWS_GAP_MS = 30_000;
 
@@ -31,9 +35,16 @@ export interface SubjectState {
   noticeCount: number;
   /** Of the latest firing or repeat notice, over all firings. */
   lastNoticeMs: number | null;
+  /** Of this firing. */
+  acknowledged: Acknowledgement | null;
 }
 
-export const QUIET: Readonly<SubjectState> = { sinceMs: null, noticeCount: 0, lastNoticeMs: null };
+export const QUIET: Readonly<SubjectState> = {
+  sinceMs: null,
+  noticeCount: 0,
+  lastNoticeMs: null,
+  acknowledged: null,
+};
 
 export interface NoticePlan {
   state: SubjectState;
@@ -72,13 +83,27 @@ export function planNotice(
     return { state: told, say: 'firing' };
   if (timing.repeat_s === null || sinceNoticeMs < timing.repeat_s * 1_000)
     return { state: firing, say: null };
+  if (inHand(firing.acknowledged, nowMs) !== null) return { state: firing, say: null };
   return { state: told, say: 'repeat' };
 }
 
-/** A notice of a time to come was stamped before the clock was set back: it counts as one of now, whether it still fires or not. */
+/** As far as somebody still has it. */
+export const inHand = (acknowledged: Acknowledgement | null, nowMs: number): Acknowledgement | null =>
+  acknowledged !== null && nowMs - acknowledged.at_ms < ACKNOWLEDGED_MS_MAX ? acknowledged : null;
+
+/**
+ * What is of a time to come, a notice or an acknowledgement, was stamped before the clock was set back: it counts as one of now,
+ * whether it still fires or not.
+ */
 export function asOf(nowMs: number, state: Readonly<SubjectState>): Readonly<SubjectState> {
-  const isOfTimeToCome = state.lastNoticeMs !== null && state.lastNoticeMs > nowMs;
-  return isOfTimeToCome ? { ...state, lastNoticeMs: nowMs } : state;
+  const { lastNoticeMs, acknowledged } = state;
+  const isOfNow = (lastNoticeMs ?? nowMs) <= nowMs && (acknowledged?.at_ms ?? nowMs) <= nowMs;
+  if (isOfNow) return state;
+  return {
+    ...state,
+    lastNoticeMs: lastNoticeMs && Math.min(lastNoticeMs, nowMs),
+    acknowledged: acknowledged && { ...acknowledged, at_ms: Math.min(acknowledged.at_ms, nowMs) },
+  };
 }
 
 /** True when nothing would be lost by forgetting it. */

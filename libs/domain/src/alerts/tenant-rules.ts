@@ -1,5 +1,11 @@
 /** The rules of one tenant, what is known of its agents, and what of both is firing. */
-import { ALL_AGENTS, type AlertType, type NOTICE_PHASES, type PolicyBar } from '#contracts';
+import {
+  type Acknowledgement,
+  ALL_AGENTS,
+  type AlertType,
+  type NOTICE_PHASES,
+  type PolicyBar,
+} from '#contracts';
 import { type Clock, TtlLru } from '#kernel';
 import { AgentFacts } from './agent-facts.js';
 import type { AlertEvent } from './alert-event.js';
@@ -154,6 +160,11 @@ export class TenantRules {
   states(ruleId: string): FiringState[] {
     const refusalsOf = (agentId: string) => this.#agents.peek(agentId)?.refusals ?? [];
     return this.#rules.get(ruleId)?.firing(this.#parts.clock.nowMs(), refusalsOf) ?? [];
+  }
+
+  /** @see WatchedRule.acknowledge */
+  acknowledge(ruleId: string, agentId: string, sinceMs: number, acknowledged: Acknowledgement | null): void {
+    if (this.#rules.get(ruleId)?.acknowledge(agentId, sinceMs, acknowledged)) this.#parts.onChanged(ruleId);
   }
 
   *firingAgents(type: AlertType): Generator<string> {

@@ -1,5 +1,5 @@
 /** A rule, and what is known of each agent that it has something to say of, or had. */
-import { RULE_WINDOW_S_DEFAULT } from '#contracts';
+import { type Acknowledgement, RULE_WINDOW_S_DEFAULT } from '#contracts';
 import type { BudgetUse } from './budget-share.js';
 import { CallTally } from './call-tally.js';
 import { asOf, isForgettable, QUIET, type SubjectState } from './notice-plan.js';
@@ -28,6 +28,7 @@ export interface FiringState {
   last_notice_ms: number | null;
   /** As `toldSessionIds`; some may be over. */
   told_session_ids: string[];
+  acknowledged: Acknowledgement | null;
   /** `budget` only: those that have refused a call. */
   refusals: readonly BudgetUse[];
 }
@@ -105,6 +106,14 @@ export class WatchedRule {
     return hasChanged;
   }
 
+  /** @param sinceMs of the firing that is meant; another one is not. @returns whether it fires since then */
+  acknowledge(agentId: string, sinceMs: number, acknowledged: Acknowledgement | null): boolean {
+    const subject = this.#subjects.get(agentId);
+    if (subject === undefined || subject.state.sinceMs !== sinceMs) return false;
+    subject.state = { ...subject.state, acknowledged };
+    return true;
+  }
+
   /** What fires or cools. @param refusalsOf an agent's budgets that have refused a call */
   firing(nowMs: number, refusalsOf: (agentId: string) => readonly BudgetUse[]): FiringState[] {
     const firing: FiringState[] = [];
@@ -116,6 +125,7 @@ export class WatchedRule {
         notice_count: state.noticeCount,
         last_notice_ms: state.lastNoticeMs,
         told_session_ids: [...toldSessionIds],
+        acknowledged: state.acknowledged,
         refusals: this.settings.type === 'budget' && state.sinceMs !== null ? refusalsOf(agent_id) : [],
       });
     }
@@ -125,7 +135,12 @@ export class WatchedRule {
   restore(firing: readonly FiringState[], steadyMs: number): void {
     for (const { agent_id, told_session_ids, ...kept } of firing.slice(0, SUBJECTS_PER_RULE_MAX))
       this.#subjects.set(agent_id, {
-        state: { sinceMs: kept.since_ms, noticeCount: kept.notice_count, lastNoticeMs: kept.last_notice_ms },
+        state: {
+          sinceMs: kept.since_ms,
+          noticeCount: kept.notice_count,
+          lastNoticeMs: kept.last_notice_ms,
+          acknowledged: kept.acknowledged,
+        },
         tally: this.settings.type === 'error_rate' ? this.#newTally(steadyMs) : null,
         sessionId: null,
         toldSessionIds: new Set(told_session_ids),
@@ -135,7 +150,8 @@ export class WatchedRule {
   /** @returns whether anybody had been told */
   #makeUntold(subject: Subject): boolean {
     const wasTold = subject.state.lastNoticeMs !== null;
-    subject.state = { ...QUIET, sinceMs: subject.state.sinceMs };
+    const { sinceMs, acknowledged } = subject.state;
+    subject.state = { ...QUIET, sinceMs, acknowledged };
     subject.toldSessionIds = NO_SESSIONS;
     return wasTold;
   }

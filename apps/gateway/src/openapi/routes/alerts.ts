@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import {
+  acknowledgeBodySchema,
   alertChannelBodySchema,
   alertChannelPatchSchema,
   alertChannelSchema,
@@ -52,6 +53,23 @@ export const ALERT_ROUTES: readonly Route[] = [
     },
     answers: { 201: { description: 'The rule.', schema: alertRuleSchema } },
     errors: ['invalid_fields'],
+  },
+  {
+    method: 'post',
+    path: '/v1/alert-rules/{rule_id}/acknowledge',
+    tag: 'Alerts',
+    summary: 'Take an alert in hand',
+    description:
+      'While somebody has it, for eight hours at most, it is not repeated for this agent. What is new about it is told, and its ' +
+      'end, and so is what the rule has to say of other agents. With acknowledged: false anybody hands it back.',
+    caller: 'command',
+    params: ruleParams,
+    body: {
+      content: { 'application/json': acknowledgeBodySchema },
+      example: { agent_id: 'crawler' },
+    },
+    answers: { 200: { description: 'The rule, with what is firing now.', schema: alertRuleSchema } },
+    errors: ['invalid_fields', 'alert_rule_not_found', 'alert_not_firing', 'alert_acknowledged'],
   },
   {
     method: 'patch',
