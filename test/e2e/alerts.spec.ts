@@ -193,7 +193,25 @@ test('a rule is created, muted, edited and tells its channel', async () => {
     .waitFor();
   for (const agent of ['researcher', 'reviewer'])
     await row('Going in circles').getByRole('link', { name: agent, exact: true }).waitFor();
+  await button('Acknowledge Going in circles for researcher').click();
+  await row('Going in circles')
+    .getByText(/^You have it in hand, (now|\d+ (s|min))$/)
+    .waitFor();
+  expect((await gateway.operator('GET', '/v1/alert-rules')).body.items).toContainEqual(
+    expect.objectContaining({
+      name: 'Going in circles',
+      firing: [
+        expect.objectContaining({
+          agent_id: 'researcher',
+          acknowledged: expect.objectContaining({ by: 'ana' }),
+        }),
+        expect.objectContaining({ agent_id: 'reviewer', acknowledged: null }),
+      ],
+    }),
+  );
   await checkEveryLook(page, 'rule-fires-for-two');
+  await button('Hand back Going in circles for researcher').click();
+  await button('Acknowledge Going in circles for researcher').waitFor();
 
   // It reports steps, and calls no model through the proxy: it has no page of its own, but sessions.
   await row('Going in circles').getByRole('link', { name: 'reviewer', exact: true }).click();

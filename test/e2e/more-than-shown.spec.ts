@@ -38,6 +38,7 @@ test('a rule that fires for thousands of agents names some of them, and says how
       agent_id: `bot-${1_000 + at}`,
       since_ms,
       notice_count: 1,
+      acknowledged: null,
     }));
     const fires = { ...items[0], firing, firing_count: 3_456, firing_since_ms: since_ms - 3_600_000 };
     await route.fulfill({ json: { items: [fires, ...items.slice(1)] } });

@@ -2,21 +2,19 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { BellRing } from 'lucide-react';
-import { Fragment } from 'react';
 import type { AlertChannel, AlertRule } from '#contracts';
 import { api, isChannelFailing, useDenial } from '../../api';
 import { useDraft } from '../../app/use-draft';
-import { Badge, formatCount, plural, RelativeTime, SinceNote, Switch, withUnseen } from '../../ui';
+import { Badge, plural, RelativeTime, SinceNote, Switch } from '../../ui';
 import { meanwhileText } from '../dialog-form/meanwhile';
 import { EditableList } from './editable-list';
+import { FiringAgents, FiringLink } from './firing-agents';
 import { MuteMenu, MuteNote } from './mute-menu';
 import { RowActions } from './row-actions';
 import { RuleDialog } from './rule-dialog';
 import { describeRule, draftOfRule, spanText, subjectText } from './rule-form';
 import { RULES_KEY, useChannels, useRules } from './use-alerts';
 
-/** A rule can fire for every agent there is. */
-const FIRING_NAMED_MAX = 20;
 const NO_CHANNELS: readonly AlertChannel[] = [];
 
 export function RulesTab({ namedId }: { namedId: string | undefined }) {
@@ -94,7 +92,7 @@ function Rule({ rule, channels, denial, onEdit }: RuleProps) {
         <p className="text-xs">
           <RuleChannels rule={rule} channels={channels} onEdit={denial === null ? onEdit : null} />
         </p>
-        {rule.firing_count > 1 ? <FiringAgents rule={rule} /> : null}
+        {rule.firing_count > 0 ? <FiringAgents rule={rule} /> : null}
         {error ? (
           <p role="alert" className="text-danger text-xs">
             Not changed: {error.message}
@@ -147,44 +145,6 @@ function Firing({ rule }: { rule: AlertRule }) {
 /** @param hasAllTogether one of the `count` is all agents together */
 const firingFor = (hasAllTogether: boolean, count: number): string =>
   hasAllTogether ? `all together and ${plural(count - 1, 'agent')}` : plural(count, 'agent');
-
-interface FiringLinkProps extends Pick<AlertRule, 'type'> {
-  /** Null: all of them together. */
-  agentId: string | null;
-  className?: string;
-}
-
-/** Whom to look at. */
-function FiringLink({ type, agentId, className }: FiringLinkProps) {
-  if (agentId === null)
-    return (
-      <Link to={type === 'budget' ? '/all-agents' : '/spend'} className="underline">
-        all agents together
-      </Link>
-    );
-  return (
-    <Link to="/agents/$agentId" params={{ agentId }} title={agentId} className="min-w-0 underline">
-      <bdi className={className}>{withUnseen(agentId)}</bdi>
-    </Link>
-  );
-}
-
-/** By name, for who has no tooltip. */
-function FiringAgents({ rule: { type, firing, firing_count } }: { rule: AlertRule }) {
-  const unnamedCount = firing_count - FIRING_NAMED_MAX;
-  return (
-    <p className="text-xs">
-      Now:{' '}
-      {firing.slice(0, FIRING_NAMED_MAX).map(({ agent_id }, at) => (
-        <Fragment key={agent_id}>
-          {at > 0 ? ', ' : ''}
-          <FiringLink type={type} agentId={agent_id} />
-        </Fragment>
-      ))}
-      {unnamedCount > 0 ? ` and ${formatCount(unnamedCount)} more` : ''}
-    </p>
-  );
-}
 
 interface RuleChannelsProps extends Pick<RuleProps, 'rule' | 'channels'> {
   /** Null: may not. */
