@@ -229,8 +229,8 @@ export const createdAlertChannelSchema = z.object({
   secret: z.string().nullable(),
 });
 
-/** `firing` comes again where an agent has more looping sessions than were told; `recovered` comes once, after the last. */
-export const NOTICE_PHASES = ['firing', 'repeat', 'recovered', 'test'] as const;
+/** `firing` comes again where an agent has more looping sessions than were told; `recovered` comes once, after the last. `acknowledged`: somebody has it in hand. */
+export const NOTICE_PHASES = ['firing', 'repeat', 'acknowledged', 'recovered', 'test'] as const;
 
 /** What a channel delivers; the JSON body of a webhook. */
 export const alertNoticeSchema = z.object({

@@ -1,7 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { acknowledgeBodySchema } from '#contracts';
 import { ADMIN } from '../auth/access.fixture.js';
-import { incidentOf, keepIncident, settle, startAlerts, WEBHOOK } from './alerts.fixture.js';
+import {
+  incidentOf,
+  keepIncident,
+  MemoryAlertStore,
+  settle,
+  startAlerts,
+  WEBHOOK,
+} from './alerts.fixture.js';
 
 const EVE = { ...ADMIN, operator_id: 'eve' };
 const RULE = 'default_kill_switch';
@@ -44,6 +51,8 @@ describe('an alert that somebody acknowledges', () => {
       action: 'alert_rule.acknowledge',
       detail: { rule_id: RULE, name: 'Kill switch fired', agent_id: 'crawler', acknowledged: true },
     });
+    await settle();
+    expect(told()).toEqual(['acknowledged']);
     await pass(61_000);
     expect(told()).toEqual([]);
     await area.rules.acknowledge(EVE, RULE, HAND_BACK);
@@ -93,9 +102,23 @@ describe('an alert that somebody acknowledges', () => {
     await before.area.stop();
     const after = await startAlerts({ store: before.store, time: before.time });
     expect(inHandsOf(after)?.by).toBe(ADMIN.operator_id);
+    expect(before.told()).toEqual(['firing', 'acknowledged']);
     await after.time.pass(120_000);
     await settle();
     expect(after.sent).toEqual([]);
+  });
+
+  it('stays so though the process dies before it has kept that, and has told it', async () => {
+    const { area, store, time } = await startFiring();
+    await time.pass(2_000);
+    const taking = area.rules.acknowledge(ADMIN, RULE, TAKE);
+    store.commitDocuments = () => new Promise(() => {});
+    await taking;
+    await settle();
+    const next = new MemoryAlertStore();
+    Object.assign(next, { ...store, commitDocuments: next.commitDocuments });
+    const after = await startAlerts({ store: next, time });
+    expect(inHandsOf(after)).toEqual({ by: ADMIN.operator_id, at_ms: time.nowMs() });
   });
 
   it('is in nobody’s where the audit takes no line', async () => {

@@ -134,7 +134,7 @@ export class AlertMonitor {
 
   /** @see AlertRules.acknowledge */
   acknowledge(...change: Parameters<AlertRules['acknowledge']>): void {
-    this.#rules.acknowledge(...change);
+    this.#run(() => this.#rules.acknowledge(...change));
     this.#saveChanged();
   }
 

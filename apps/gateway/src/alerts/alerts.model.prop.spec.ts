@@ -118,6 +118,8 @@ interface Told {
   recoveredMs: number;
   /** Channels that alone heard of the latest one that a process was not to tell whole. */
   halfToldTo: ReadonlySet<string>;
+  /** Likewise of its end: where its rule comes to have none but these, it counts as told. */
+  halfOverTo: ReadonlySet<string>;
   /** It counts as told: a start has found none in its rule but these, or knows nothing of its end. */
   mayBeOpen: boolean;
   /** By the wall clock, of the latest firing or repeat; a clock set back makes it now, at once or with the next tick. */
@@ -146,6 +148,7 @@ const untold = (): Told => ({
   mayBeUntold: false,
   recoveredMs: Number.NEGATIVE_INFINITY,
   halfToldTo: new Set(),
+  halfOverTo: new Set(),
   mayBeOpen: false,
   lastWallMs: null,
   unwatched: { last: null, atMs: Number.NEGATIVE_INFINITY },
@@ -734,7 +737,10 @@ class Run {
         const { channel_ids } = listed.find(({ rule_id }) => rule_id === ruleId) ?? {
           channel_ids: rule.channelIds,
         };
-        const isHalfAll = told.halfToldTo.size > 0 && channel_ids.every((one) => told.halfToldTo.has(one));
+        const isAll = (half: ReadonlySet<string>) =>
+          half.size > 0 && channel_ids.every((one) => half.has(one));
+        const isHalfAll = isAll(told.halfToldTo);
+        told.mayBeOver ||= isAll(told.halfOverTo);
         told.mayBeOpen ||= isHalfAll || (told.mayBeUntold && told.recoveredMs > world.diedMs - SLACK_MS);
         // A process that died in the moment in which its rule ceased to watch may leave it cooling.
         const { last: before, atMs } = told.unwatched;
@@ -768,8 +774,10 @@ class Run {
       const rule = this.rules.get(notice.rule_id ?? '');
       if (rule?.channelIds.every((channelId) => toldTo.has(channelId)) !== false) this.#hear(notice);
       // The process died before it was on disk for each channel: it counts as untold.
-      else if (notice.phase !== 'recovered')
-        Object.assign(rule.told.get(notice.agent_id as Agent) as Told, { halfToldTo: toldTo });
+      else if (notice.phase !== 'acknowledged') {
+        const half = notice.phase === 'recovered' ? { halfOverTo: toldTo } : { halfToldTo: toldTo };
+        Object.assign(rule.told.get(notice.agent_id as Agent) as Told, half);
+      }
     }
   }
 
@@ -858,10 +866,16 @@ class Run {
     if (rule === undefined || told === undefined) throw new Error(`${phase} of an unknown rule ${type}`);
     const { settings } = rule;
     const what = `${type} ${agent_id}: ${phase}`;
+    if (phase === 'acknowledged') {
+      must(told.isOpen || told.mayBeOpen || told.halfToldTo.size > 0, `${what} of something told`);
+      must(settings === null || !this.#isMuted(settings), `${what}: is muted`);
+      return;
+    }
     if (phase === 'recovered') {
       must(told.isOpen || told.mayBeOpen, `${what} is said of something`);
       must(told.hadGap, `${what} is true`);
       Object.assign(told, { isOpen: false, mayBeOver: false, inHand: null, sessionIds: new Set() });
+      Object.assign(told, { halfOverTo: new Set() });
       Object.assign(told, { halfToldTo: new Set(), mayBeOpen: false, recoveredMs: this.world.nowMs });
       return;
     }
@@ -884,6 +898,7 @@ class Run {
     for (const id of named) told.sessionIds.add(id);
     const lastWallMs = { min: Math.min(at_ms, this.wallMs), max: this.wallMs, said: at_ms };
     Object.assign(told, { isOpen: true, mayBeOver: false, mayBeUntold: false, lastWallMs });
+    told.halfOverTo = new Set();
     Object.assign(told, { hadGap: false, dueSinceMs: null, halfToldTo: new Set(), mayBeOpen: false });
   }
 

@@ -1272,6 +1272,36 @@ describe('what somebody has in hand', () => {
     expect(rules.tick(T0 + MINUTE)).toMatchObject([{ phase: 'repeat', agent_id: 'other' }]);
   });
 
+  it('is told to who heard of it, once; its return is not, for it is repeated then', () => {
+    const watched = watch(rule('entropy_loop', { repeat_s: 60 }));
+    const { rules } = watched;
+    rules.observe(label(0, 'loop'));
+    expect(take(watched, 5_000)).toMatchObject([
+      {
+        phase: 'acknowledged',
+        agent_id: 'crawler',
+        session_id: 's1',
+        at_ms: T0 + 5_000,
+        since_ms: T0,
+        detail: { acknowledged_by: 'ada' },
+      },
+    ]);
+    expect(rules.acknowledge('default', RULE, { agentId: 'crawler', sinceMs: T0 }, null)).toEqual([]);
+  });
+
+  it('is told to nobody where it is muted, or nobody has heard of it', () => {
+    const watched = watch(rule('entropy_loop', { muted_until_ms: T0 + MINUTE }));
+    const { rules, kept: known } = watched;
+    rules.observe(label(0, 'loop'));
+    expect(take(watched, 1_000)).toEqual([]);
+    known.rules = [rule('entropy_loop')];
+    rules.refresh('default', T0 + 2_000);
+    known.rules = [rule('entropy_loop', { muted_until_ms: T0 + MINUTE })];
+    rules.refresh('default', T0 + 3_000);
+    expect(take(watched, 4_000)).toEqual([]);
+    expect(phases(take(watched, MINUTE))).toEqual(['acknowledged']);
+  });
+
   it('is repeated once it is handed back', () => {
     const { rules } = acknowledged();
     expect(rules.tick(T0 + 5 * MINUTE)).toEqual([]);

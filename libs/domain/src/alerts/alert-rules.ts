@@ -111,8 +111,9 @@ export class AlertRules {
     ruleId: string,
     { agentId, sinceMs }: { agentId: string | null; sinceMs: number },
     acknowledged: Acknowledgement | null,
-  ): void {
-    this.#tenants.get(tenantId)?.acknowledge(ruleId, agentId ?? ALL_AGENTS, sinceMs, acknowledged);
+  ): DueNotice[] {
+    const tenant = this.#tenants.get(tenantId);
+    return tenant?.acknowledge(ruleId, agentId ?? ALL_AGENTS, sinceMs, acknowledged) ?? [];
   }
 
   /** To be kept, and given to `restore` after a restart. */

@@ -81,6 +81,15 @@ describe('what fires after a process that told more than it kept', () => {
     expect(firesAfter([taken], stored(2, { phase: 'recovered' }))).toMatchObject([{ acknowledged: null }]);
   });
 
+  it('is in the hands of whom the notice names, where it is of the same firing', () => {
+    const detail = { acknowledged_by: 'ada' };
+    const taken = { ...fires, acknowledged: { by: 'ada', at_ms: T0 + 2_000 } };
+    expect(firesAfter([fires], stored(2, { phase: 'acknowledged', detail }))).toEqual([taken]);
+    const ofAnother = { ...detail, since_ms: T0 - 1 };
+    expect(firesAfter([fires], stored(2, { phase: 'acknowledged', detail: ofAnother }))).toEqual([fires]);
+    expect(firesAfter([], stored(2, { phase: 'acknowledged', detail }))).toEqual([]);
+  });
+
   it('fires anew where what it fired was over meanwhile, and nobody is told so', () => {
     const detail = { since_ms: T0 + 1_500, newest_session_ids: ['s2'] };
     const [state] = firesAfter([fires], stored(2, { detail })) ?? [];

@@ -43,7 +43,7 @@ export function firingAfter(
     if (asOfSeq === null ? createdMs < asOfMs : seq <= asOfSeq) continue;
     const known = states.find(({ agent_id }) => agentIdOf(agent_id) === notice.agent_id);
     const others = states.filter((state) => state !== known);
-    const now = notice.phase === 'recovered' ? overAfter(known, notice) : [stateAfter(known, notice)];
+    const now = statesAfter(known, notice);
     rules.set(key, { ...one, states: [...others, ...now] });
   }
   return [...rules.values()];
@@ -64,6 +64,22 @@ function noticesOf(stored: readonly StoredNotice[]) {
     else known.channelIds.add(channel_id);
   }
   return [...notices.values()].sort((a, b) => a.seq - b.seq);
+}
+
+function statesAfter(known: FiringState | undefined, notice: AlertNotice): FiringState[] {
+  switch (notice.phase) {
+    case 'recovered':
+      return overAfter(known, notice);
+    case 'acknowledged':
+      return takenAfter(known, notice);
+    default:
+      return [stateAfter(known, notice)];
+  }
+}
+
+function takenAfter(known: FiringState | undefined, { at_ms, detail }: AlertNotice): FiringState[] {
+  if (known === undefined || known.since_ms !== detail.since_ms) return known === undefined ? [] : [known];
+  return [{ ...known, acknowledged: { by: String(detail.acknowledged_by), at_ms } }];
 }
 
 /** It goes on cooling, unless an operator has looked and reactivated the agent. */

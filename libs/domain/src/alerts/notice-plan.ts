@@ -11,7 +11,8 @@
  * said before, and never of something nobody was told. (Reactivating an agent ends its cooldown too: see the rules.) Muted, it fires silently; what still
  * lasts afterwards is said. A recovery is said also while muted: it wakes nobody, and closes what is open elsewhere.
  *
- * What somebody has in hand is not repeated for as long, at most `ACKNOWLEDGED_MS_MAX`; news of it and its end are told.
+ * What somebody has in hand is not repeated for as long, at most `ACKNOWLEDGED_MS_MAX`; news of it and its end are told. Who heard of
+ * it hears that, so that the others may go back to sleep, unless it is muted.
  *
  * News of what is told already (another session loops) are told as firing once more, at once where nothing is cooling; what comes
  * up meanwhile waits and is told in one notice.
@@ -74,8 +75,7 @@ export function planNotice(
   const firing = state.sinceMs === null ? { ...state, sinceMs: nowMs, noticeCount: 0 } : state;
   const sinceNoticeMs = firing.lastNoticeMs === null ? Number.POSITIVE_INFINITY : nowMs - firing.lastNoticeMs;
   const isCooling = sinceNoticeMs < timing.cooldown_s * 1_000;
-  const isMuted = timing.muted_until_ms !== null && nowMs < timing.muted_until_ms;
-  if (isMuted || isCooling) return { state: firing, say: null };
+  if (isMuted(timing, nowMs) || isCooling) return { state: firing, say: null };
   const told = { ...firing, noticeCount: firing.noticeCount + 1, lastNoticeMs: nowMs };
   if (firing.noticeCount === 0) return { state: told, say: 'firing' };
   // The first news of a firing is told at once; more of it may be a flood.
@@ -86,6 +86,9 @@ export function planNotice(
   if (inHand(firing.acknowledged, nowMs) !== null) return { state: firing, say: null };
   return { state: told, say: 'repeat' };
 }
+
+export const isMuted = ({ muted_until_ms }: Pick<NoticeTiming, 'muted_until_ms'>, nowMs: number): boolean =>
+  muted_until_ms !== null && nowMs < muted_until_ms;
 
 /** As far as somebody still has it. */
 export const inHand = (acknowledged: Acknowledgement | null, nowMs: number): Acknowledgement | null =>

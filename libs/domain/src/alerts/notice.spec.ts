@@ -55,6 +55,19 @@ describe('a notice', () => {
     }
   });
 
+  it.each(ALERT_TYPES)('of type %s says who has it in hand', (type) => {
+    const detail = { acknowledged_by: 'ana\nlee' };
+    const notice = noticeOf(due(type, { phase: 'acknowledged', detail }), context);
+    expect(alertNoticeSchema.parse(notice)).toEqual(notice);
+    expect(notice.title).toBe(
+      `ana lee has this in hand: ${type === 'total_spend' ? 'All agents together' : 'Agent "crawler"'}`,
+    );
+    expect(notice.text).toBe(
+      'It has lasted 10 min, and is not repeated until it is handed back, for 8 h at most. ' +
+        'What is new about it is told, and its end.',
+    );
+  });
+
   it('gives the figures', () => {
     expect(noticeOf(due('hitl_required'), context)).toMatchObject({
       title: 'Agent "crawler" waits for a person',

@@ -1,5 +1,11 @@
 /** A due notice in words: one line, a few sentences, and where to look. Ids of agents are strangers' text: cleaned. */
-import { ALL_AGENTS, type AlertNotice, type AlertType, type BudgetPeriod } from '#contracts';
+import {
+  ACKNOWLEDGED_MS_MAX,
+  ALL_AGENTS,
+  type AlertNotice,
+  type AlertType,
+  type BudgetPeriod,
+} from '#contracts';
 import { oneLine } from '#kernel';
 import { loopWords, personWords, semanticLoopWords, UNHEARD_SINCE_START } from './loop-words.js';
 import type { Hush, NoticeDetail } from './rule-condition.js';
@@ -144,6 +150,13 @@ const unwatchedWords = (agentId: string, ago: string) => ({
     `Whether what it told of ${ago} ago goes on is not known.`,
 });
 
+const inHandWords = (agentId: string, by: string, lasted: string) => ({
+  title: `${by} has this in hand: ${nameOf(agentId)}`,
+  text:
+    `It has lasted ${lasted}, and is not repeated until it is handed back, for ${spokenDuration(ACKNOWLEDGED_MS_MAX / 1_000)} at most. ` +
+    'What is new about it is told, and its end.',
+});
+
 export interface NoticeContext {
   noticeId: string;
   /** Origin of the dashboard; null when unknown. */
@@ -152,12 +165,6 @@ export interface NoticeContext {
 
 export function noticeOf(due: DueNotice, { noticeId, publicUrl }: NoticeContext): AlertNotice {
   const { rule, phase, tenant_id, agent_id, session_id, at_ms, since_ms, detail } = due;
-  const { on, text, off } = wordsOf(due);
-  const lasted = spokenDuration(Math.max(0, at_ms - since_ms) / 1_000);
-  const isOver = phase === 'recovered';
-  const over = detail.watch_ended
-    ? unwatchedWords(agent_id, lasted)
-    : { title: off, text: `It lasted ${lasted}.` };
   return {
     notice_id: noticeId,
     type: rule.type,
@@ -168,11 +175,20 @@ export function noticeOf(due: DueNotice, { noticeId, publicUrl }: NoticeContext)
     agent_id: agentIdOf(agent_id),
     session_id,
     at_ms,
-    title: isOver ? over.title : phase === 'repeat' ? `Still: ${on}` : on,
-    text: isOver ? over.text : phase === 'repeat' ? `${text} It has lasted ${lasted}.` : text,
+    ...saidOf(due),
     url: publicUrl === null ? null : pageOf(publicUrl, due),
     detail: { ...detail, since_ms },
   };
+}
+
+function saidOf(due: DueNotice): Pick<AlertNotice, 'title' | 'text'> {
+  const { phase, agent_id, at_ms, since_ms, detail } = due;
+  const lasted = spokenDuration(Math.max(0, at_ms - since_ms) / 1_000);
+  if (phase === 'acknowledged') return inHandWords(agent_id, oneLine(String(detail.acknowledged_by)), lasted);
+  const { on, text, off } = wordsOf(due);
+  if (phase === 'repeat') return { title: `Still: ${on}`, text: `${text} It has lasted ${lasted}.` };
+  if (phase === 'firing') return { title: on, text };
+  return detail.watch_ended ? unwatchedWords(agent_id, lasted) : { title: off, text: `It lasted ${lasted}.` };
 }
 
 /** Their notices lead to the session. */

@@ -10,7 +10,7 @@ import { type Clock, TtlLru } from '#kernel';
 import { AgentFacts } from './agent-facts.js';
 import type { AlertEvent } from './alert-event.js';
 import { LoopCarriers } from './loop-carriers.js';
-import { planNotice } from './notice-plan.js';
+import { isMuted, planNotice, QUIET, type SubjectState } from './notice-plan.js';
 import { type Hush, type NoticeDetail, readCondition, type SpentUsd } from './rule-condition.js';
 import { agentIdOf, isAbout, type RuleSettings, subjectIdOf } from './rule-defaults.js';
 import { type FiringState, NO_SESSIONS, WatchedRule } from './watched-rule.js';
@@ -163,8 +163,24 @@ export class TenantRules {
   }
 
   /** @see WatchedRule.acknowledge */
-  acknowledge(ruleId: string, agentId: string, sinceMs: number, acknowledged: Acknowledgement | null): void {
-    if (this.#rules.get(ruleId)?.acknowledge(agentId, sinceMs, acknowledged)) this.#parts.onChanged(ruleId);
+  acknowledge(
+    ruleId: string,
+    agent_id: string,
+    since_ms: number,
+    acknowledged: Acknowledgement | null,
+  ): DueNotice[] {
+    const one = this.#rules.get(ruleId);
+    const subject = one?.acknowledge(agent_id, since_ms, acknowledged);
+    if (one === undefined || subject === undefined) return [];
+    this.#parts.onChanged(ruleId);
+    const { settings: rule } = one;
+    const { tenantId: tenant_id } = this.#parts;
+    if (acknowledged === null || subject.state.noticeCount === 0 || isMuted(rule, acknowledged.at_ms))
+      return [];
+    const { by: acknowledged_by, at_ms } = acknowledged;
+    const { sessionId: session_id } = subject;
+    const detail = { acknowledged_by };
+    return [{ rule, phase: 'acknowledged', tenant_id, agent_id, session_id, at_ms, since_ms, detail }];
   }
 
   *firingAgents(type: AlertType): Generator<string> {
@@ -243,7 +259,7 @@ export class TenantRules {
   #evaluate(one: WatchedRule, agentId: string, facts: AgentFacts, atMs: number, due: DueNotice[]): void {
     const rule = one.settings;
     const known = one.peek(agentId);
-    const nowMs = this.#notBefore(known?.state.lastNoticeMs ?? null, atMs);
+    const nowMs = this.#notBefore(known?.state ?? QUIET, atMs);
     const isFiring = known !== undefined && known.state.sinceMs !== null;
     const tally = known?.tally ?? null;
     const toldSessionIds = known?.toldSessionIds ?? NO_SESSIONS;
@@ -356,11 +372,12 @@ export class TenantRules {
   }
 
   /**
-   * What is heard of late, as an incident from before a start is, happened before the latest notice. What is to come counts as now,
-   * that notice too: the clock was set back since.
+   * What is heard of late, as an incident from before a start is, happened before the latest notice, and before somebody took it in
+   * hand. What is to come counts as now, these too: the clock was set back since.
    */
-  #notBefore(lastNoticeMs: number | null, atMs: number): number {
-    return Math.min(Math.max(atMs, lastNoticeMs ?? atMs), this.#parts.clock.nowMs());
+  #notBefore({ lastNoticeMs, acknowledged }: SubjectState, atMs: number): number {
+    const latestMs = Math.max(atMs, lastNoticeMs ?? atMs, acknowledged?.at_ms ?? atMs);
+    return Math.min(latestMs, this.#parts.clock.nowMs());
   }
 
   /** When that was, by the steady clock. Before this process only the wall clock tells; what is to come counts as now. */

@@ -106,12 +106,12 @@ export class WatchedRule {
     return hasChanged;
   }
 
-  /** @param sinceMs of the firing that is meant; another one is not. @returns whether it fires since then */
-  acknowledge(agentId: string, sinceMs: number, acknowledged: Acknowledgement | null): boolean {
+  /** @param sinceMs of the firing that is meant @returns undefined: it does not fire since then, and nothing changes */
+  acknowledge(agentId: string, sinceMs: number, acknowledged: Acknowledgement | null): Subject | undefined {
     const subject = this.#subjects.get(agentId);
-    if (subject === undefined || subject.state.sinceMs !== sinceMs) return false;
+    if (subject?.state.sinceMs !== sinceMs) return undefined;
     subject.state = { ...subject.state, acknowledged };
-    return true;
+    return subject;
   }
 
   /** What fires or cools. @param refusalsOf an agent's budgets that have refused a call */

@@ -41,6 +41,7 @@ const STATE_OPTIONS = [
 const PHASES: Record<AlertNotice['phase'], { label: string; tone: Tone }> = {
   firing: { label: 'Firing', tone: 'danger' },
   repeat: { label: 'Still firing', tone: 'warning' },
+  acknowledged: { label: 'In hand', tone: 'neutral' },
   recovered: { label: 'Over', tone: 'success' },
   test: { label: 'Test', tone: 'neutral' },
 };
