@@ -41,6 +41,11 @@ afterEach(() => store.close());
 
 const eventsOf = <Kind extends StoreEvent['kind']>(kind: Kind) =>
   events.filter((event): event is Extract<StoreEvent, { kind: Kind }> => event.kind === kind);
+const refused = (reason: 'store_busy' | 'store_full', rowCount: number) => ({
+  kind: 'refused',
+  reason,
+  rowCount,
+});
 const steps = (count: number) => Array.from({ length: count }, () => buildStepRow());
 const large = (count: number) => steps(count).map((row) => ({ ...row, body: longBody(600) }));
 
@@ -154,7 +159,7 @@ describe('a full queue', () => {
     const last = store.appendSteps(steps(1));
     expect(store.refusal('default')).toBe('store_busy');
     expect(store.queuedCount).toBe(10);
-    expect(eventsOf('refused')).toEqual([{ kind: 'refused', reason: 'store_busy', rowCount: 2 }]);
+    expect(eventsOf('refused')).toEqual([refused('store_busy', 2), refused('store_busy', 1)]);
     await Promise.all([accepted, last]);
     expect(store.refusal('default')).toBeNull();
     await store.appendSteps(steps(10));
@@ -254,11 +259,18 @@ describe('a full disk', () => {
   it('refuses at once what comes within a second, without touching the disk', async () => {
     await openStore({ pageCountMax: 150 });
     await fillUp();
-    const commits = eventsOf('committed').length;
+    events.length = 0;
     await expect(store.appendSteps(steps(1))).rejects.toMatchObject(FULL);
     await expect(store.probe()).rejects.toMatchObject(FULL);
-    expect(eventsOf('committed')).toHaveLength(commits);
-    expect(eventsOf('refused')).toHaveLength(2);
+    expect(events).toEqual([refused('store_full', 1), refused('store_full', 1)]);
+  });
+
+  it('tells of all that it turns away: what it was given, and what nobody gives it since it refuses', async () => {
+    await openStore({ pageCountMax: 150 });
+    await fillUp();
+    expect(eventsOf('refused')).toEqual([refused('store_full', 20)]);
+    expect(store.refusal('default')).toBe('store_full');
+    expect(eventsOf('refused').slice(1)).toEqual([refused('store_full', 1)]);
   });
 
   it('takes writes again by itself once there is room, which retention makes', async () => {

@@ -6,7 +6,7 @@ export type StoreEvent =
   | { kind: 'indexing'; stepCountMax: number }
   /** A batch is on disk. `durationMs`: transaction and fsync, without the time in the queue. */
   | { kind: 'committed'; rowCount: number; durationMs: number }
-  /** A write was turned away before it was queued. */
+  /** Writes were turned away: before they were queued, by a disk that has no room, or by the answer to who asked beforehand. */
   | { kind: 'refused'; reason: 'store_busy' | 'store_full'; rowCount: number }
   /** A read was turned away: its tenant has its share waiting. */
   | { kind: 'read_refused' }

@@ -83,8 +83,14 @@ export class WritePump {
     return this.#queue.count;
   }
 
-  /** Also has the disk tried again, at most once a second, while it is full. */
+  /** Also has the disk tried again, at most once a second, while it is full. Who is refused here gives nothing, so that it is told of here. */
   refusal(tenantId: string): 'store_busy' | 'store_full' | null {
+    const reason = this.#refusal(tenantId);
+    if (reason !== null) this.#options.onEvent({ kind: 'refused', reason, rowCount: 1 });
+    return reason;
+  }
+
+  #refusal(tenantId: string): 'store_busy' | 'store_full' | null {
     if (this.#stopped !== null) return 'store_busy';
     if (this.#disk.isFull) {
       if (this.#disk.claimAttempt()) this.#tryDisk();
@@ -249,7 +255,7 @@ export class WritePump {
     if (error instanceof ThreadError && error.failure.reason === 'full') {
       if (this.#disk.noteRefused())
         this.#options.onEvent({ kind: 'disk_full', detail: error.failure.detail });
-      return full();
+      return this.#refuse('store_full', rowCount);
     }
     const detail = error instanceof Error ? error.message : String(error);
     this.#options.onEvent({ kind: 'batch_failed', rowCount, detail });

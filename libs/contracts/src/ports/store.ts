@@ -180,7 +180,10 @@ export interface DecisionStore {
   probe(): Promise<void>;
   /** Writes accepted, not yet committed. */
   readonly queuedCount: number;
-  /** Why a step of that tenant would be refused right now, or null. Cheap, synchronous: asked before work is done. */
+  /**
+   * Why a step of that tenant would be refused right now, or null. Cheap, synchronous: asked before work is done, by somebody who
+   * has a step. Where it is refused that counts as one that was.
+   */
   refusal(tenantId: string): 'store_busy' | 'store_full' | null;
 
   /** In commit order; results in the order of `rows`. Not atomic over rows that share a call with a duplicate. */
