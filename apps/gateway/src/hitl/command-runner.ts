@@ -30,6 +30,7 @@ import {
 } from '#domain/hitl';
 import type { Clock, IdSource } from '#kernel';
 import { type Auditor, requireInForce, whereCommanded } from '../auth/settings-audit.js';
+import { hasNoRoomYet } from '../has-no-room-yet.js';
 import { BOUND_MET } from './control-bounds.js';
 import { type ControlEntry, pauseLeftMs, prunedRow } from './control-entry.js';
 import type { ControlRegistry } from './control-registry.js';
@@ -69,7 +70,38 @@ export class CommandRunner {
   }
 
   /** An operator's command. Throws the catalogue's refusals, and what the store throws. */
-  async execute(
+  execute(entry: ControlEntry, actor: Auditor, command: Command, body: unknown): Promise<CommandAnswer> {
+    return this.#counted(entry, actor, command, () => this.#execute(entry, actor, command, body));
+  }
+
+  /** A command that is well formed, on a session that exists. */
+  run(
+    entry: ControlEntry,
+    actor: Auditor,
+    command: HitlCommand,
+    origin: CommandOrigin = {},
+  ): Promise<CommandAnswer> {
+    return this.#counted(entry, actor, command.command, () => this.#run(entry, actor, command, origin));
+  }
+
+  /** Whatever refuses it: a store without room says so to the operator, too. What another gateway was told is tried again then. */
+  async #counted(
+    entry: ControlEntry,
+    actor: Auditor,
+    command: Command,
+    carryOut: () => Promise<CommandAnswer>,
+  ): Promise<CommandAnswer> {
+    try {
+      return await carryOut();
+    } catch (error) {
+      const code = error instanceof ObservatoryError ? error.code : 'internal_error';
+      if (actor.gateway_id === undefined || !hasNoRoomYet(error))
+        this.#options.events.commandDone(entry.key, command, actor.operator_id, code);
+      throw error;
+    }
+  }
+
+  async #execute(
     entry: ControlEntry,
     actor: Auditor,
     command: Command,
@@ -82,15 +114,14 @@ export class CommandRunner {
       await this.#auditRefusal(entry, actor, command, 'invalid_fields', { fields });
       throw new ObservatoryError('invalid_fields', detail, { fields });
     }
-    return this.run(entry, actor, parsed.command);
+    return this.#run(entry, actor, parsed.command, {});
   }
 
-  /** A command that is well formed, on a session that exists. */
-  async run(
+  async #run(
     entry: ControlEntry,
     actor: Auditor,
     command: HitlCommand,
-    origin: CommandOrigin = {},
+    origin: CommandOrigin,
   ): Promise<CommandAnswer> {
     if (command.command !== 'pause' && command.command !== 'inject')
       return this.#carryOut(entry, actor, command, origin);
@@ -255,7 +286,6 @@ export class CommandRunner {
     await this.#options.writer.commit(entry, {
       audit: [{ ...this.draft(entry, actor, action, detail), outcome: code }],
     });
-    this.#options.events.commandDone(entry.key, action, actor.operator_id, code);
   }
 
   /**

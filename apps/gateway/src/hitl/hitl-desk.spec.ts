@@ -199,6 +199,28 @@ describe('commands', () => {
     expect(await h.metric('observatory_hitl_sessions_paused')).toBe(0);
     expect(await h.metric('observatory_hitl_commands_total')).toBe(2);
   });
+
+  it('counts each command once by the code that refuses it, a store without room among them', async () => {
+    const h = await DeskHarness.start();
+    await h.session();
+    const refused: string[] = [];
+    const order = (sessionId: string, body: object) =>
+      h.desk
+        .execute(operator(), sessionId, 'inject', body)
+        .catch(({ code }: ObservatoryError) => void refused.push(code));
+    await order('s-1', {});
+    await order('nobody', { prompt: 'Go on.' });
+    h.store.refuses = 'store_busy';
+    await order('s-1', { prompt: 'Go on.' });
+    await order('s-1', {});
+    expect(refused).toEqual(['invalid_fields', 'session_not_found', 'store_busy', 'store_busy']);
+    const counted = await h.metrics.getSingleMetric('observatory_hitl_commands_total')?.get();
+    expect(counted?.values).toMatchObject([
+      { labels: { command: 'inject', outcome: 'invalid_fields' }, value: 1 },
+      { labels: { command: 'inject', outcome: 'session_not_found' }, value: 1 },
+      { labels: { command: 'inject', outcome: 'store_busy' }, value: 2 },
+    ]);
+  });
 });
 
 describe('pauseBySystem', () => {

@@ -25,7 +25,7 @@ export class HitlEvents {
     this.#logger = logger;
     this.#commands = counter(
       'hitl_commands_total',
-      'Operator commands by what came of them: ok, a note, or the code that refused them.',
+      'Commands by what came of them: ok, a note, or the code that refused them. Those of rules and of other gateways, too.',
       'command',
       'outcome',
     );
@@ -39,10 +39,13 @@ export class HitlEvents {
       'Abandoned pauses, by what the policy made of them.',
       'action',
     );
-    this.#pollsHanging = gauge('hitl_polls_hanging', 'Control polls hanging now.');
+    this.#pollsHanging = gauge(
+      'hitl_polls_hanging',
+      'Control polls that hang now, and calls that are held: they share the places.',
+    );
     this.#pollsRefused = counter(
       'hitl_polls_refused_total',
-      'Control polls refused because every place was taken.',
+      'Control polls, and calls to be held, refused because every place was taken.',
     );
     this.#paused = gauge('hitl_sessions_paused', 'Sessions whose messages are held now.');
     this.#controlled = gauge(

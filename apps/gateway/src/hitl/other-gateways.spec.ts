@@ -121,3 +121,15 @@ it('a session to which somebody merely listens is none that an operator can comm
   h.desk.attachListener(sessionKey(TENANT, 's-1'), () => {});
   await expect(h.desk.execute(operator(), 's-1', 'pause', PAUSE)).rejects.toMatchObject({ status: 404 });
 });
+
+it('a word that waits for the store is no command yet: it is counted once it is obeyed', async () => {
+  const h = await DeskHarness.start();
+  await h.session();
+  const hear = () => h.desk.hear(BY, PAUSED, 0, () => true);
+  h.store.refuses = 'store_busy';
+  for (const _ of [1, 2]) await expect(hear()).rejects.toMatchObject({ code: 'store_busy' });
+  h.store.refuses = null;
+  await hear();
+  const counted = await h.metrics.getSingleMetric('observatory_hitl_commands_total')?.get();
+  expect(counted?.values).toMatchObject([{ labels: { command: 'pause', outcome: 'ok' }, value: 1 }]);
+});
