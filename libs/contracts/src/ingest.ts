@@ -14,10 +14,12 @@ export const acceptedAnswerSchema = z.object({
 });
 export type AcceptedAnswer = z.infer<typeof acceptedAnswerSchema>;
 
+/** `agent_refused`: the key may not speak for this agent. */
+export const REJECTED_REASONS = ['schema_violation', 'invalid_json', 'agent_refused'] as const;
+
 export const rejectedAnswerSchema = z.object({
   status: z.literal('rejected'),
-  /** `agent_refused`: the key may not speak for this agent. */
-  reason: z.enum(['schema_violation', 'invalid_json', 'agent_refused']),
+  reason: z.enum(REJECTED_REASONS),
   /** Names the field and what is expected. */
   detail: z.string(),
   /** Null if the message carries none. */

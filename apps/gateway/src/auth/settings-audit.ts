@@ -7,6 +7,7 @@ import {
   type Role,
 } from '#contracts';
 import type { Clock } from '#kernel';
+import { codeToldOf } from '../errors/refusal.js';
 
 /** Who acts: an operator, the gateway itself, or an operator of another one. */
 export interface Auditor extends Pick<OperatorPrincipal, 'operator_id'> {
@@ -47,7 +48,7 @@ export class SettingsAudit {
     const end = (outcome: string, more = {}) =>
       this.#append({ ...begun, at_ms: this.clock.nowMs(), outcome, detail: { ...begun.detail, ...more } });
     const result = await act().catch(async (error: unknown) => {
-      await end(error instanceof ObservatoryError ? error.code : 'internal_error');
+      await end(codeToldOf(error));
       throw error;
     });
     await end('ok', found(result));

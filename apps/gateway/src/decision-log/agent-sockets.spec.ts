@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { Namespace } from 'socket.io';
 import { expect, it } from 'vitest';
-import { LIVE_EVENTS, type SessionKey, sessionKey } from '#contracts';
+import { LIVE_EVENTS, ObservatoryError, type SessionKey, sessionKey } from '#contracts';
 import type { ControlListener } from '../hitl/control-delivery.js';
 import { AgentSockets } from './agent-sockets.js';
 
@@ -73,4 +73,23 @@ it('one that is paused while it is heard of stays, and may leave again once it g
   push?.(told('paused'));
   watch('s-0');
   expect([heard.size, heard.has(keyOf('s-0'))]).toEqual([1_000, true]);
+});
+
+it.each([
+  [new ObservatoryError('rate_limited'), 'rate_limited'],
+  [new Error('disk I/O error'), 'internal_error'],
+])('what comes to nothing is counted by the code that its sender is told', async (error, code) => {
+  const counted: string[] = [];
+  const namespace = new EventEmitter() as unknown as Namespace;
+  namespace.use = () => namespace;
+  const refusal = () => {
+    throw error;
+  };
+  const events = { refused: (what: string) => counted.push(what) };
+  new AgentSockets({ namespace, refusal, events, onFailed: () => {} } as never);
+  const socket = Object.assign(new EventEmitter(), { data: { principal: {} } });
+  namespace.emit('connection', socket);
+  const told = await new Promise((answer) => socket.emit(LIVE_EVENTS.decisionLog, {}, answer));
+  expect(told).toMatchObject({ reason: code });
+  expect(counted).toEqual([code]);
 });

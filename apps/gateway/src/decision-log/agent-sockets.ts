@@ -11,7 +11,7 @@ import { z } from 'zod';
 import { type AgentPrincipal, LIMITS, LIVE_EVENTS, ObservatoryError, sessionKey } from '#contracts';
 import { agentKeyWanted } from '../auth/authenticator.js';
 import { parseFields } from '../errors/field-errors.js';
-import { isOurs } from '../errors/refusal.js';
+import { codeToldOf, isOurs } from '../errors/refusal.js';
 import type { FairShare } from '../fair-share.js';
 import type { ControlDesk } from '../hitl/control-desk.js';
 import { charsOf } from '../json-bounds.js';
@@ -159,9 +159,9 @@ export class AgentSockets {
   }
 
   #failure(error: unknown): unknown {
+    this.#parts.events.refused(codeToldOf(error));
     if (error instanceof ObservatoryError) {
       if (isOurs(error)) this.#parts.onFailed(error);
-      this.#parts.events.refused(error.code);
       return error.toAnswer();
     }
     this.#parts.onFailed(error);

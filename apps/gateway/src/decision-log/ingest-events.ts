@@ -2,9 +2,15 @@
 
 import type { Logger } from 'pino';
 import { Counter, type Histogram, type Registry } from 'prom-client';
-import { type EntropyAlertEvent, SEVERITIES, type Severity } from '#contracts';
+import {
+  type EntropyAlertEvent,
+  REJECTED_REASONS,
+  type RejectedAnswer,
+  SEVERITIES,
+  type Severity,
+} from '#contracts';
 import { MINUTE_MS, type SteadyClock } from '#kernel';
-import { addGauge, METRIC_PREFIX, metersOf } from '../telemetry/metrics.js';
+import { addGauge, beginAtZero, METRIC_PREFIX, metersOf } from '../telemetry/metrics.js';
 import { RecentLatencies } from '../telemetry/recent-latencies.js';
 
 /** What the dashboard's percentiles cover. */
@@ -15,7 +21,8 @@ const GAVE_WAY_TOLD_EVERY_MS = MINUTE_MS;
 const VERSION_COUNT_MAX = 10_000;
 
 export class IngestEvents {
-  readonly #rejected: Counter;
+  readonly #violations: Counter;
+  readonly #rejected: Counter<'reason'>;
   readonly #duplicates: Counter;
   readonly #alerts: Counter;
   readonly #alertsGaveWay: Counter;
@@ -52,7 +59,13 @@ export class IngestEvents {
         }
       },
     });
-    this.#rejected = counter('schema_violations_total', 'Messages that did not fit the schema.');
+    this.#violations = counter('schema_violations_total', 'Messages that did not fit the schema.');
+    this.#rejected = counter(
+      'decision_logs_rejected_total',
+      'Messages rejected for what they say, whether or not others of their request were taken, by reason.',
+      'reason',
+    );
+    beginAtZero(this.#rejected, 'reason', REJECTED_REASONS);
     this.#duplicates = counter('decision_logs_duplicate_total', 'Steps sent again and counted once.');
     this.#alerts = counter('entropy_alerts_total', 'Entropy alerts raised.');
     this.#alertsGaveWay = counter(
@@ -89,8 +102,12 @@ export class IngestEvents {
     this.#duplicates.inc();
   }
 
+  rejected(reason: RejectedAnswer['reason']): void {
+    this.#rejected.inc({ reason });
+  }
+
   violated(reason: string, agentId: string): void {
-    this.#rejected.inc();
+    this.#violations.inc();
     this.logger.info(
       { event: 'schema_violation', agent_id: agentId, reason },
       'message refused by the schema',

@@ -15,6 +15,7 @@ import {
 } from '#contracts';
 import { findDuplicateKey, type JsonBounds } from '#kernel';
 import { AGENT_KEY_WANTED } from '../auth/authenticator.js';
+import { codeToldOf } from '../errors/refusal.js';
 import type { FairShare } from '../fair-share.js';
 import type { LaneRoute } from '../fast-lane/lane-connection.js';
 import type { PlainHead } from '../fast-lane/plain-head.js';
@@ -139,7 +140,7 @@ async function ingest(parts: IngestRouteParts, asked: Asked, read: ReadBody): Pr
     parts.events.answered(performance.now() - startedMs);
     return isBatch ? batchAnswer(answers) : oneAnswer(answers[0] as IngestAnswer);
   } catch (error) {
-    if (error instanceof ObservatoryError) parts.events.refused(error.code);
+    parts.events.refused(codeToldOf(error));
     return parts.answerError(error, { method: 'POST', url: PATH });
   } finally {
     parts.bodyBytes.giveBack(tenantId, takenBytes);

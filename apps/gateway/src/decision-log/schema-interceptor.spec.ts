@@ -124,7 +124,8 @@ function build(
   const gauges = { liveSessions: () => 0, windows: () => 0, storeQueue: () => 0 };
   const logged: Record<string, unknown>[] = [];
   const logger = pino({ level: 'warn' }, { write: (line: string) => void logged.push(JSON.parse(line)) });
-  const events = new IngestEvents(clock, logger, new Registry(), gauges);
+  const metrics = new Registry();
+  const events = new IngestEvents(clock, logger, metrics, gauges);
   const interceptor = new SchemaInterceptor({
     clock,
     config,
@@ -150,7 +151,7 @@ function build(
       logs.map((value) => ({ value, text: null })),
     );
   const send = (...logs: unknown[]) => sendAs(TENANT, ...logs);
-  return { send, sendAs, happened, stored, published, logged, control, tracker };
+  return { interceptor, send, sendAs, happened, stored, published, logged, control, tracker, metrics };
 }
 
 const log = (trace_id: string, overrides = {}) =>
@@ -176,6 +177,25 @@ describe('SchemaInterceptor', () => {
     expect(answer?.status).toBe('rejected');
     expect(gateway.happened).toEqual(['violation']);
     expect(gateway.tracker.snapshot(sessionKey(TENANT, 's'))).toEqual([]);
+  });
+
+  test('counts what it rejects by the reason that its sender reads', async () => {
+    const sent = [log('1'), log('2', { identity: { agent_id: 'another' } }), { ...log('3'), action: {} }];
+    const messages = [
+      ...sent.map((value) => ({ value, text: null })),
+      { line: Buffer.from('{"meta":'), lineNumber: 4 },
+    ];
+    const sender = { agent_ids: ['agent-1'] };
+    const answers = await gateway.interceptor.intercept(TENANT, messages, sender);
+    const reasons = answers.flatMap((answer) => (answer.status === 'rejected' ? answer.reason : []));
+    expect(reasons).toEqual(['agent_refused', 'schema_violation', 'invalid_json']);
+    const counted = gateway.metrics.getSingleMetric('observatory_decision_logs_rejected_total');
+    const values = (await counted?.get())?.values.map(({ labels, value }) => [labels.reason, value]);
+    expect(Object.fromEntries(values ?? [])).toEqual({
+      agent_refused: 1,
+      schema_violation: 1,
+      invalid_json: 1,
+    });
   });
 
   test('[FR-9.8+] overwrites what the agent reports about its own entropy', async () => {

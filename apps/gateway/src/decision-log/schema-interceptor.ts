@@ -151,8 +151,10 @@ export class SchemaInterceptor {
           storing.push(stored);
         }
         const prepared = step instanceof Promise ? await step : step;
-        if (prepared.kind === 'rejected') answers[at] = prepared.answer;
-        else if (prepared.kind === 'duplicate') {
+        if (prepared.kind === 'rejected') {
+          answers[at] = prepared.answer;
+          this.#parts.events.rejected(prepared.answer.reason);
+        } else if (prepared.kind === 'duplicate') {
           duplicates.push({ at, what: prepared });
           outcome.heard.add(prepared.key);
         } else {

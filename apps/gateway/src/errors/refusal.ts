@@ -56,6 +56,10 @@ export function toRefusal(error: unknown, ids: IdSource): Refusal {
 /** Nobody can do anything about it but who runs the gateway: its own text is for the log. */
 export const isOurs = (error: ObservatoryError): boolean => error.status === 500;
 
+/** By which what comes of an error is counted, and audited. */
+export const codeToldOf = (error: unknown): ErrorCode =>
+  error instanceof ObservatoryError ? error.code : 'internal_error';
+
 /** Null: not the caller's doing. */
 function toCatalogue(error: unknown): ObservatoryError | null {
   if (error instanceof ObservatoryError) return error.code === 'internal_error' ? null : error;

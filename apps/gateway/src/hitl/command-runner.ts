@@ -30,6 +30,7 @@ import {
 } from '#domain/hitl';
 import type { Clock, IdSource } from '#kernel';
 import { type Auditor, requireInForce, whereCommanded } from '../auth/settings-audit.js';
+import { codeToldOf } from '../errors/refusal.js';
 import { hasNoRoomYet } from '../has-no-room-yet.js';
 import { BOUND_MET } from './control-bounds.js';
 import { type ControlEntry, pauseLeftMs, prunedRow } from './control-entry.js';
@@ -94,9 +95,8 @@ export class CommandRunner {
     try {
       return await carryOut();
     } catch (error) {
-      const code = error instanceof ObservatoryError ? error.code : 'internal_error';
       if (actor.gateway_id === undefined || !hasNoRoomYet(error))
-        this.#options.events.commandDone(entry.key, command, actor.operator_id, code);
+        this.#options.events.commandDone(entry.key, command, actor.operator_id, codeToldOf(error));
       throw error;
     }
   }
