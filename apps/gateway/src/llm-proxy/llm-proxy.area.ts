@@ -362,6 +362,7 @@ export class LlmProxyArea {
         authenticate: (authorization, key) => authenticator.agent(authorization, key),
         agentFor: (principal, tenantId) => authenticator.agentFor(principal, tenantId),
         upstreams: this.upstreams,
+        onRefused: (code) => this.#events.turnedAway(code),
       },
       receive: {
         limits: { bodyBytesMax: config.proxyBodyBytesMax, bodyTimeoutMs: config.proxyBodyTimeoutMs },

@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 import { Counter, type Histogram, type Registry } from 'prom-client';
 import { RedisFailure } from '#adapters/redis';
-import type { CallDecision, Incident, LimiterFailure } from '#contracts';
+import type { CallDecision, ErrorCode, Incident, LimiterFailure } from '#contracts';
 import { LinePace, type SteadyClock } from '#kernel';
 import { VENDOR_UPSTREAMS } from '../config/upstreams.js';
 import { addGauge, beginAtZero, METRIC_PREFIX, metersOf } from '../telemetry/metrics.js';
@@ -25,6 +25,7 @@ export interface ProxyGauges {
 export class ProxyEvents {
   readonly #logger: Logger;
   readonly #calls: Counter<'upstream' | 'decision'>;
+  readonly #turnedAway: Counter<'reason'>;
   readonly #upstreamCalls: Counter<'upstream' | 'outcome'>;
   readonly #seconds: Histogram<'upstream'>;
   readonly #firstByte: Histogram<'upstream'>;
@@ -48,6 +49,12 @@ export class ProxyEvents {
       'upstream',
       'decision',
     );
+    this.#turnedAway = counter(
+      'proxy_turned_away_total',
+      'Requests refused before it is known whose they are and where they go, by code: no such key, agent or upstream. They are no proxied calls.',
+      'reason',
+    );
+    beginAtZero(this.#turnedAway, 'reason', ['unauthorized', 'forbidden', 'upstream_not_found']);
     this.#upstreamCalls = counter(
       'proxy_upstream_calls_total',
       'Calls that an upstream answered or failed: it did not answer, or with 401, 402, 403, 408, 429 or 5xx.',
@@ -126,6 +133,11 @@ export class ProxyEvents {
       this.#tokens.inc({ upstream, direction: 'input' }, usage.input_tokens);
       this.#tokens.inc({ upstream, direction: 'output' }, usage.output_tokens);
     }
+  }
+
+  /** No line of the log: strangers cause it. */
+  turnedAway(code: ErrorCode): void {
+    this.#turnedAway.inc({ reason: code });
   }
 
   upstreamTried(upstream: UpstreamTarget, failed: boolean): void {

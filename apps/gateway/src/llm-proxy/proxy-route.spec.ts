@@ -47,7 +47,11 @@ async function ran(
     steps: [receive, reading('first'), reading('second'), last],
     clock: new FakeClock(),
     ids: countingIds(),
-    events: { failedOpen: expect.unreachable, failedClosed: expect.unreachable },
+    events: {
+      failedOpen: expect.unreachable,
+      failedClosed: expect.unreachable,
+      turnedAway: expect.unreachable,
+    },
     isDraining: () => false,
   });
   const incoming = {
@@ -71,4 +75,26 @@ test('others have a turn before each guard that reads a long request, and wait f
 test('no guard reads the long request of a client that has left meanwhile', async () => {
   const leave = (outgoing: EventEmitter) => setImmediate(() => outgoing.emit('close'));
   expect(await ran(MEGABYTE, leave)).toEqual(['another']);
+});
+
+test.each([
+  ['/proxy/', false, 'invalid_request'],
+  ['/proxy/openai/v1/x', true, 'draining'],
+])('a call to %s that is refused ahead of all guards is counted', (url, isDraining, code) => {
+  const counted: string[] = [];
+  const route = new ProxyRoute({
+    steps: [],
+    clock: new FakeClock(),
+    ids: countingIds(),
+    events: {
+      failedOpen: expect.unreachable,
+      failedClosed: expect.unreachable,
+      turnedAway: (why) => counted.push(why),
+    },
+    isDraining: () => isDraining,
+  });
+  const incoming = { method: 'POST', url, rawHeaders: [], headers: {}, complete: true };
+  const outgoing = Object.assign(new EventEmitter(), { writeHead() {}, end() {} });
+  route.handle(incoming as unknown as IncomingMessage, outgoing as unknown as ServerResponse);
+  expect(counted).toEqual([code]);
 });

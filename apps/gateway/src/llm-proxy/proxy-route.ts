@@ -29,7 +29,7 @@ export interface ProxyRouteParts {
   steps: readonly Step[];
   clock: Clock;
   ids: IdSource;
-  events: Pick<ProxyEvents, 'failedOpen' | 'failedClosed'>;
+  events: Pick<ProxyEvents, 'failedOpen' | 'failedClosed' | 'turnedAway'>;
   isDraining: () => boolean;
 }
 
@@ -70,6 +70,7 @@ export class ProxyRoute implements RawRoute {
       const running = this.#running.add(call);
       withThisTurn(() => void this.#run(call, running));
     } else {
+      this.#parts.events.turnedAway(refusal.code);
       sendVerdict(call, refusal);
       dropUnread(incoming);
     }

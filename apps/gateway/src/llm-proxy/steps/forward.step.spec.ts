@@ -142,7 +142,11 @@ describe('a client that leaves between the last byte of its answer and the end o
       steps: [identified, forward],
       clock: new FakeClock(),
       ids: countingIds(),
-      events: { failedOpen: expect.unreachable, failedClosed: expect.unreachable },
+      events: {
+        failedOpen: expect.unreachable,
+        failedClosed: expect.unreachable,
+        turnedAway: expect.unreachable,
+      },
       isDraining: () => false,
     });
     const incoming = {

@@ -8,6 +8,7 @@ import {
   AGENT_ID_WORDS,
   type AgentPrincipal,
   agentScope,
+  type ErrorCode,
   HEADERS,
   LIMITS,
   maySpeakFor,
@@ -36,56 +37,70 @@ export interface IdentifyParts {
   /** @see Authenticator.agentFor */
   agentFor: (principal: AgentPrincipal, tenantId: string) => AgentPrincipal | null;
   upstreams: Pick<UpstreamDirectory, 'find' | 'list'>;
+  /** Told of each call that is refused before there is anybody whose record it could be. */
+  onRefused: (code: ErrorCode) => void;
 }
 
-export const identifyStep = ({ authenticate, agentFor, upstreams }: IdentifyParts): Step => ({
+export const identifyStep = (parts: IdentifyParts): Step => ({
   name: 'identify',
   onFailure: 'closed',
   run(call: ProxyCall): Verdict | undefined {
-    const { headers } = call.incoming;
-    if (isEmbedding(headers)) return NAVIGATION;
-    if (headers['sec-websocket-key'] !== undefined) {
-      call.answerHeaders = { upgrade: 'HTTP/1.1' };
-      return WEBSOCKET;
-    }
-    if (call.incoming.method === 'TRACE') return TRACE;
-    if (METHOD_OVERRIDES.some((name) => headers[name] !== undefined)) return METHOD_OVERRIDE;
-    if (isPreflight(call.incoming)) return PREFLIGHT;
-    const ownKey = text(headers[HEADERS.agentKey]);
-    const keyInHeader = ownKey ?? vendorKey(headers);
-    const keyInQuery = (headers.authorization ?? keyInHeader) ? undefined : queryKey(call.target.query);
-    const known = authenticate(headers.authorization, keyInHeader ?? keyInQuery);
-    if (known === null) return UNKNOWN_KEY;
-    call.principal = known;
-
-    const principal = agentFor(known, text(headers[HEADERS.tenant]) ?? known.tenant_id);
-    if (principal === null) return OTHER_TENANT;
-    call.principal = principal;
-
-    const named = text(headers[HEADERS.agent]);
-    const ownId = principal.agent_ids?.[0] ?? principal.key_name;
-    const agentId = named === undefined ? (call.target.agentId ?? ownId) : textOfHeader(named);
-    if (agentId.length > LIMITS.idCharsMax || !AGENT_ID.test(agentId)) return BAD_AGENT;
-    if (!maySpeakFor(principal, agentId)) return OTHER_AGENT;
-    call.agentId = agentId;
-    call.scope = agentScope(principal.tenant_id, agentId);
-
-    const upstream = upstreams.find(principal.tenant_id, call.target.upstream);
-    if (upstream === null) return unknownUpstream(call, upstreams);
-    // Only Gemini's clients put their key there; anywhere else a mere link would do to make a call.
-    if (keyInQuery !== undefined && upstream.kind !== 'gemini') {
-      call.upstream = upstream;
-      return UNKNOWN_KEY;
-    }
-    return meet(authenticate, call, upstream);
+    const verdict = identify(parts, call);
+    if (verdict?.kind === 'refuse') parts.onRefused(verdict.code);
+    return verdict;
   },
 });
+
+function identify(
+  { authenticate, agentFor, upstreams }: IdentifyParts,
+  call: ProxyCall,
+): Verdict | undefined {
+  const { headers } = call.incoming;
+  if (isEmbedding(headers)) return NAVIGATION;
+  if (headers['sec-websocket-key'] !== undefined) {
+    call.answerHeaders = { upgrade: 'HTTP/1.1' };
+    return WEBSOCKET;
+  }
+  if (call.incoming.method === 'TRACE') return TRACE;
+  if (METHOD_OVERRIDES.some((name) => headers[name] !== undefined)) return METHOD_OVERRIDE;
+  if (isPreflight(call.incoming)) return PREFLIGHT;
+  const ownKey = text(headers[HEADERS.agentKey]);
+  const keyInHeader = ownKey ?? vendorKey(headers);
+  const keyInQuery = (headers.authorization ?? keyInHeader) ? undefined : queryKey(call.target.query);
+  const known = authenticate(headers.authorization, keyInHeader ?? keyInQuery);
+  if (known === null) return UNKNOWN_KEY;
+  call.principal = known;
+
+  const principal = agentFor(known, text(headers[HEADERS.tenant]) ?? known.tenant_id);
+  if (principal === null) return OTHER_TENANT;
+  call.principal = principal;
+
+  const named = text(headers[HEADERS.agent]);
+  const ownId = principal.agent_ids?.[0] ?? principal.key_name;
+  const agentId = named === undefined ? (call.target.agentId ?? ownId) : textOfHeader(named);
+  if (agentId.length > LIMITS.idCharsMax || !AGENT_ID.test(agentId)) return BAD_AGENT;
+  if (!maySpeakFor(principal, agentId)) return OTHER_AGENT;
+  call.agentId = agentId;
+  call.scope = agentScope(principal.tenant_id, agentId);
+
+  const upstream = upstreams.find(principal.tenant_id, call.target.upstream);
+  if (upstream === null) return unknownUpstream(call, upstreams);
+  // Only Gemini's clients put their key there; anywhere else a mere link would do to make a call.
+  if (keyInQuery !== undefined && upstream.kind !== 'gemini') {
+    call.upstream = upstream;
+    return UNKNOWN_KEY;
+  }
+  return meet(authenticate, call, upstream);
+}
 
 /**
  * Its upstream as it is now, for a call that may have waited since: who takes away an upstream or its key, or gives it another key, means
  * the call that hangs there, too. What was read and looked up for one address, or one kind of key, goes to no other: its client asks again.
  */
-export const identifyAgainStep = ({ authenticate, upstreams }: IdentifyParts): Step => ({
+export const identifyAgainStep = ({
+  authenticate,
+  upstreams,
+}: Pick<IdentifyParts, 'authenticate' | 'upstreams'>): Step => ({
   name: 'identify',
   onFailure: 'closed',
   run(call: ProxyCall): Verdict | undefined {
