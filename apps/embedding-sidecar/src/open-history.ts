@@ -36,7 +36,7 @@ function inMemory({ config, telemetry, embedder }: OpenHistoryParts): PromptHist
   });
   telemetry.gauge('history_scopes', 'Sessions whose prompts are remembered.', () => history.counts().scopes);
   telemetry.gauge('history_bytes', 'What the remembered prompts take, about.', () => history.counts().bytes);
-  telemetry.gauge('history_evicted', 'Sessions forgotten early because a bound was reached.', () => {
+  telemetry.counter('history_evicted_total', 'Sessions forgotten early because a bound was reached.', () => {
     const { evicted_capacity, evicted_memory } = history.counts();
     return evicted_capacity + evicted_memory;
   });
@@ -59,18 +59,18 @@ async function inRedis(
     ttlMs: config.ttlMs,
   });
   telemetry.gauge('history_pending', 'Replies of Redis that are awaited.', () => history.counts().pending);
-  telemetry.gauge(
-    'history_timeouts',
+  telemetry.counter(
+    'history_timeouts_total',
     'Replies of Redis that did not come in time.',
     () => history.counts().timeouts,
   );
-  telemetry.gauge(
-    'history_refused',
+  telemetry.counter(
+    'history_refused_total',
     'Requests not sent to Redis because too many replies were awaited.',
     () => history.counts().refused_pending,
   );
-  telemetry.gauge(
-    'history_indexes_created',
+  telemetry.counter(
+    'history_indexes_created_total',
     'How often the index of prompts was not there and was made.',
     () => history.counts().indexes_created,
   );

@@ -55,4 +55,17 @@ export class SidecarFigures {
       },
     });
   }
+
+  /** The same for a count since the start. */
+  counter(name: string, help: string, read: () => number): void {
+    new Counter({
+      name: `${PREFIX}${name}`,
+      help,
+      registers: [this.registry],
+      collect() {
+        this.reset();
+        this.inc(read());
+      },
+    });
+  }
 }

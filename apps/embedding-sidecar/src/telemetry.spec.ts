@@ -163,3 +163,16 @@ it('keeps totals and says failures also where nobody reads figures', () => {
     ['record_failed', 'error'],
   ]);
 });
+
+it('has a count that is kept elsewhere as a counter, which is what it was when it is read', async () => {
+  let evicted = 0;
+  telemetry.counter('history_evicted_total', 'Sessions forgotten early.', () => evicted);
+  const read = () => figures.registry.getSingleMetricAsString('observatory_sidecar_history_evicted_total');
+  await read();
+  evicted = 3;
+  await read();
+  expect((await read()).split('\n').slice(1)).toEqual([
+    '# TYPE observatory_sidecar_history_evicted_total counter',
+    'observatory_sidecar_history_evicted_total 3',
+  ]);
+});

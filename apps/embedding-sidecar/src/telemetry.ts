@@ -51,6 +51,11 @@ export class SidecarTelemetry implements CheckObserver {
     this.#figures?.gauge(name, help, read);
   }
 
+  /** The same for a count since the start that is kept elsewhere. */
+  counter(name: string, help: string, read: () => number): void {
+    this.#figures?.counter(name, help, read);
+  }
+
   checked(answer: LoopAnswer, ms: number, traceParent: string | null): void {
     const { loop_detected, vetoed_by, fitness } = answer;
     const result =

@@ -317,10 +317,13 @@ it('says of its Redis how often it was asked in vain, and made the index', async
   const port = await freePort();
   start({ REDIS_URL: redis.url, LOOP_METRICS_PORT: `${port}` });
   const client = await connected();
-  const gauge = async (name: string): Promise<number> => {
+  const read = async (name: string, type: 'counter' | 'gauge'): Promise<number> => {
     const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
-    return Number(new RegExp(`^observatory_sidecar_history_${name} (\\d+)$`, 'm').exec(text)?.[1]);
+    const metric = `observatory_sidecar_history_${name}`;
+    expect(text).toContain(`# TYPE ${metric} ${type}\n`);
+    return Number(new RegExp(`^${metric} (\\d+)$`, 'm').exec(text)?.[1]);
   };
+  const count = (name: string) => read(`${name}_total`, 'counter');
   let serial = 0;
   const outcome = () =>
     client.checkLoop(query(`${++serial}`, 'hello there'), patient).then(
@@ -329,12 +332,12 @@ it('says of its Redis how often it was asked in vain, and made the index', async
     );
   // On a busy machine a reply may come too late, too.
   await expect.poll(outcome).toBe('fit');
-  expect([await gauge('indexes_created'), await gauge('refused')]).toEqual([1, 0]);
-  const timeouts = await gauge('timeouts');
+  expect([await count('indexes_created'), await count('refused')]).toEqual([1, 0]);
+  const timeouts = await count('timeouts');
   redis.script(() => NO_REPLY);
   expect(await outcome()).toBe('unavailable');
-  expect(await gauge('timeouts')).toBe(timeouts + 1);
-  expect(await gauge('pending')).toBeGreaterThan(0);
+  expect(await count('timeouts')).toBe(timeouts + 1);
+  expect(await read('pending', 'gauge')).toBeGreaterThan(0);
 });
 
 /**
