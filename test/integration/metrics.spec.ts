@@ -25,6 +25,8 @@ test('what alert rules watch for its first time is 0 until then: Prometheus sees
     'alert_deliveries_finished_total{state="dead"}',
     'proxy_dropped_total{what="incidents"}',
     'fail_open_total{site="rate_limiter"}',
+    'decision_logs_rejected_total{reason="agent_refused"}',
+    'proxy_turned_away_total{reason="unauthorized"}',
   ])
     expect(zeroes).toContain(`observatory_${series} 0`);
 });
