@@ -47,6 +47,27 @@ test('in a window of any width one reads what is repeated, in the alert, the tim
   }
 });
 
+test('in a window of any width one reads to its end who has a session in hand', async () => {
+  const waiting = { meta: { session_id: 'waits' }, control: { hitl_required: true } };
+  await gateway.ingest(buildDecisionLog(waiting as never));
+  const page = await openAs(browser, gateway, 'ana');
+  const badge = page.getByTestId('session-row').getByText('Waits for a person');
+  for (const width of [...WIDTHS, 1024, DESKTOP, 1366, 1440]) {
+    await page.setViewportSize({ width, height: 900 });
+    await badge.waitFor();
+    const excess = await badge.evaluate((it: any) => {
+      const { right } = it.closest('[data-testid=session-row]').getBoundingClientRect();
+      return Math.max(
+        0,
+        Math.ceil(it.getBoundingClientRect().right - right),
+        it.scrollWidth - it.clientWidth,
+      );
+    });
+    expect([width, excess]).toEqual([width, 0]);
+  }
+  await page.context().close();
+});
+
 test('in a window of any width a budget is read to its last digit, in the list and on its agent’s page', async () => {
   // Cut, a million would read as "$1".
   await gateway.operator('PATCH', '/v1/agents/spender/policy', {

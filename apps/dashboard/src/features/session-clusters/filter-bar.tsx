@@ -1,10 +1,12 @@
 /** Search, filters, order and grouping of the session list. What it shows and changes is the address. */
 import { Snowflake, X } from 'lucide-react';
 import { memo } from 'react';
+import type { SessionView } from '#contracts';
 import { useShortcut } from '../../app/keyboard/use-shortcut';
 import { SearchBox } from '../../app/search-box';
 import { Button, formatCount, plural, Select, type SelectOption, Switch, useIsPhone } from '../../ui';
 import { ScrollSideways } from '../../ui/scroll-sideways';
+import { BulkMenu } from './bulk-menu';
 import { FilterSelects } from './filter-selects';
 import { isFiltered, type ListSearch, type Sort } from './list-search';
 import { NO_FILTERS, useSetListSearch } from './use-set-list-search';
@@ -28,6 +30,8 @@ interface FilterBarProps {
   isFrozen: boolean;
   waitingCount: number;
   onFreeze: (isFrozen: boolean) => void;
+  /** The sessions of the list, as they are now. */
+  listed: () => readonly SessionView[];
 }
 
 /** Memoised: the page around it renders with every frame that brings updates. */
@@ -86,6 +90,7 @@ function ListTools(props: FilterBarProps) {
       </Switch>
       {isPhone ? null : <SortSelect search={search} />}
       <FreezeToggle {...props} />
+      <BulkMenu listed={props.listed} />
     </div>
   );
 }

@@ -59,6 +59,7 @@ export function SessionClustersPage() {
               isFrozen={list.isFrozen}
               waitingCount={list.waitingUpdateCount}
               onFreeze={list.setFrozen}
+              listed={list.listed}
             />
           </div>
           {list.rows.length === 0 ? <NothingMatches search={search} /> : null}

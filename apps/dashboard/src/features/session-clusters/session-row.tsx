@@ -27,7 +27,7 @@ import { WindowDots } from './window-dots';
  * a tool's name of 20 letters is read whole.
  */
 export const GRID_COLUMNS =
-  'grid max-xl:grid-cols-[76px_144px_minmax(80px,0.8fr)_minmax(110px,1.6fr)_88px_56px_minmax(130px,0.8fr)] xl:grid-cols-[76px_180px_minmax(90px,0.8fr)_minmax(110px,1.6fr)_minmax(80px,0.8fr)_88px_62px_62px_56px_minmax(130px,0.8fr)] min-[90rem]:grid-cols-[76px_176px_minmax(90px,0.8fr)_minmax(110px,1.3fr)_minmax(110px,1.1fr)_84px_62px_62px_56px_minmax(130px,0.8fr)] gap-x-3 px-3';
+  'grid max-xl:grid-cols-[76px_134px_minmax(80px,0.8fr)_minmax(100px,1.6fr)_88px_56px_minmax(130px,0.8fr)] xl:grid-cols-[76px_152px_minmax(84px,0.8fr)_minmax(110px,1.6fr)_minmax(80px,0.8fr)_88px_62px_62px_56px_minmax(130px,0.8fr)] min-[90rem]:grid-cols-[76px_176px_minmax(90px,0.8fr)_minmax(110px,1.3fr)_minmax(110px,1.1fr)_84px_62px_62px_56px_minmax(130px,0.8fr)] gap-x-3 px-3';
 /** Of the columns that a narrow window leaves out. */
 export const WIDE_ONLY = 'max-xl:hidden';
 

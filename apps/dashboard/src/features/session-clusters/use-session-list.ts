@@ -53,6 +53,12 @@ export function useSessionList(topic: TopicState<SessionsData>, search: ListSear
   const leftOutCount = useMemo(() => countLeftOut(ordered, liveCount), [ordered, liveCount]);
   const latest = useRef(topic);
   latest.current = topic;
+  const latestTarget = useRef(target);
+  latestTarget.current = target;
+  const listed = useCallback(
+    () => latestTarget.current.flatMap((key) => latest.current.data?.get(key) ?? []),
+    [],
+  );
   const freeze = useCallback((isFrozen: boolean) => {
     const { data, mergedCount } = latest.current;
     setFrozen(isFrozen && data ? { data, mergedCount } : null);
@@ -69,6 +75,8 @@ export function useSessionList(topic: TopicState<SessionsData>, search: ListSear
     loops,
     rows,
     agentIds,
+    /** Those that match, as they are now, also while the list is frozen. */
+    listed,
     shownCount: target.length,
     /** Of the same moment: nothing is left out where nothing is filtered. */
     totalCount: ordered.size,

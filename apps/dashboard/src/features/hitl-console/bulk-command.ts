@@ -1,0 +1,56 @@
+/** One command for many sessions: whom it concerns, and how it is sent to each of them. */
+import { isStoppedState, type SessionView } from '#contracts';
+
+export const BULK_COMMANDS = ['pause', 'resume', 'terminate'] as const;
+export type BulkCommand = (typeof BULK_COMMANDS)[number];
+
+const CONCERNS: Record<BulkCommand, (session: SessionView) => boolean> = {
+  pause: ({ ended, control }) => !ended && control.state === 'active',
+  resume: ({ control }) => isStoppedState(control.state),
+  terminate: ({ ended, control }) => !ended && control.state !== 'terminated',
+};
+
+/** Those for whom it changes anything. */
+export const concernedBy = (command: BulkCommand, sessions: readonly SessionView[]): SessionView[] =>
+  sessions.filter(CONCERNS[command]);
+
+/** By agent, those with most sessions first; of as many, by name. */
+export function countByAgent(sessions: readonly SessionView[]): [agentId: string, count: number][] {
+  const counts = new Map<string, number>();
+  for (const { agent_id } of sessions) counts.set(agent_id, (counts.get(agent_id) ?? 0) + 1);
+  return [...counts].sort(([a, of], [b, than]) => than - of || (a < b ? -1 : 1));
+}
+
+/** As many as a browser sends to one server at once. */
+export const SENT_AT_ONCE = 6;
+
+export interface Unsent {
+  session: SessionView;
+  message: string;
+}
+
+/**
+ * Sends to each, in their order.
+ * @param onSent called after each, whatever came of it, with how many have been
+ * @returns those that were refused, or of which nobody knows
+ */
+export async function sendToEach(
+  sessions: readonly SessionView[],
+  send: (sessionId: string) => Promise<unknown>,
+  onSent: (count: number) => void,
+): Promise<Unsent[]> {
+  const unsent: Unsent[] = [];
+  const left = sessions.values();
+  let sentCount = 0;
+  const sendOn = async (): Promise<void> => {
+    for (const session of left) {
+      await send(session.session_id).catch((error: unknown) => {
+        unsent.push({ session, message: error instanceof Error ? error.message : String(error) });
+      });
+      sentCount += 1;
+      onSent(sentCount);
+    }
+  };
+  await Promise.all(Array.from({ length: SENT_AT_ONCE }, sendOn));
+  return unsent;
+}
