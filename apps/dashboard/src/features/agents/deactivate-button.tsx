@@ -32,7 +32,7 @@ export const StopAllButton = (stopped: WhenStopped) => (
     label="Stop all"
     testId="stop-all"
     title="Stop all agents?"
-    description="Every call through the proxy is refused from this moment on, whichever agent makes it, until somebody lets them run. Calls under way are cut off. Agents that only report steps go on: pause their sessions."
+    description="Every call through the proxy is refused from this moment on, whichever agent makes it, until somebody lets them run. Calls under way are cut off. Agents that only report steps go on: pause all of their sessions under Sessions."
     confirmLabel="Stop all agents"
     stop={stopAllAgents}
   />
