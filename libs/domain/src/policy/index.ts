@@ -9,6 +9,7 @@ export {
   budgetSeeds,
   budgetsSetSince,
   corrections,
+  countAlike,
   LIMIT_NAMES,
   type LimitEstimate,
   type LimitName,

@@ -1,7 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { type AgentLimits, agentScope, NO_LIMITS } from '#contracts';
 import { FakeClock, lookAt } from '#testing';
-import { budgetSeeds, budgetsSetSince, corrections, LIMIT_NAMES, limitWindows } from './limit-windows.js';
+import {
+  budgetSeeds,
+  budgetsSetSince,
+  corrections,
+  countAlike,
+  LIMIT_NAMES,
+  limitWindows,
+} from './limit-windows.js';
 import { MemoryRateLimiter } from './memory-rate-limiter.js';
 
 const AGENT = agentScope('default', 'agent-1');
@@ -153,5 +160,14 @@ describe('budgetsSetSince', () => {
       budget_day_usd: null,
     });
     expect(budgetsSetSince(LIMITS, { ...LIMITS, budget_hour_usd: 9 })).toEqual(NO_LIMITS);
+  });
+});
+
+describe('countAlike', () => {
+  it('is about what is counted: every limit and cap, and no hours or models', () => {
+    const { allowed_hours, allowed_models, ...counted } = NO_LIMITS;
+    for (const name of Object.keys(counted))
+      expect([name, countAlike(NO_LIMITS, { ...NO_LIMITS, [name]: 1 })]).toEqual([name, false]);
+    expect(countAlike(LIMITS, { ...LIMITS, allowed_models: ['m'] })).toBe(true);
   });
 });

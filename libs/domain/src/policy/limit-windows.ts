@@ -165,6 +165,13 @@ export function budgetsSetSince(before: AgentLimits, now: AgentLimits): AgentLim
   return limits;
 }
 
+const { allowed_hours: _hours, allowed_models: _models, ...UNCOUNTED } = NO_LIMITS;
+const COUNTED = Object.keys(UNCOUNTED) as (keyof typeof UNCOUNTED)[];
+
+/** Both count the same, each up to the same amount, whatever else they say. */
+export const countAlike = (a: AgentLimits, b: AgentLimits): boolean =>
+  COUNTED.every((name) => a[name] === b[name]);
+
 /** Whole micro-USD, to the nearest. */
 export const toMicroUsd = (usd: number): number => Math.round(usd * MICRO);
 

@@ -45,7 +45,7 @@ type Agent = (typeof AGENTS)[number];
 const ALL = allAgents(TENANT);
 const SCOPES: readonly AgentScope[] = [...AGENTS.map((agent) => agentScope(TENANT, agent)), ALL];
 const SETTINGS = ['requests_per_minute', 'tokens_per_minute', 'budget_day_usd', 'budget_month_usd'] as const;
-type Setting = (typeof SETTINGS)[number] | 'session_cost_usd_max';
+type Setting = (typeof SETTINGS)[number] | 'session_cost_usd_max' | 'cache';
 
 /** Of what is sent to the limiter: what becomes of it. */
 type Fate = 'answered' | 'unsent' | 'unheard';
@@ -288,6 +288,13 @@ class Race extends RaceOfActors {
     for (const [nth, sets] of acts.operators.entries())
       void this.actor(`operator ${nth}`, sets, async ({ whose, name, limit: some }) => {
         const scope = SCOPES[whose] as AgentScope;
+        // A call that waits keeps what it took.
+        if (name === 'cache')
+          return void (await this.agents.patchPolicy(
+            scope,
+            { cache: some === null ? 'off' : 'exact' },
+            ADMIN,
+          ));
         const value =
           some === null
             ? null
@@ -365,7 +372,8 @@ class Race extends RaceOfActors {
     if (isGone) void this.port(`leaving of ${call.id}`).then(() => call.leave());
     const asked = this.policy.run?.(call);
     let verdict = asked instanceof Promise ? await asked : asked;
-    if (verdict === undefined && !call.isGone) {
+    // For an operator, and then for the cache.
+    for (let nth = 0; nth < 2 && verdict === undefined && !call.isGone; nth += 1) {
       await this.port(`wait of ${call.id}`);
       if (!call.isGone) verdict = await this.policyAgain.run?.(call);
     }
@@ -532,6 +540,7 @@ const name = fc.constantFrom<Setting>(
   'budget_day_usd',
   'budget_month_usd',
   'session_cost_usd_max',
+  'cache',
 );
 const few = fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 1, maxLength: 4 });
 const actsWith = (fates: fc.Arbitrary<Fate[]>, clock: boolean): fc.Arbitrary<Acts> =>

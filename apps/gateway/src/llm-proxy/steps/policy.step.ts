@@ -7,12 +7,14 @@ import {
   type AgentScope,
   type BudgetPeriod,
   type LimitDecision,
+  NO_LIMITS,
   type SessionKey,
   tokensOf,
   type WindowState,
 } from '#contracts';
 import {
   corrections,
+  countAlike,
   hasSessionCap,
   isOfAll,
   MemoryRateLimiter,
@@ -69,7 +71,7 @@ export const policyStep = (parts: PolicyParts): Step => ({
 
 /**
  * The same once more for a call that may have waited since: who narrows the policy of a paused agent, or sets it a budget, means the
- * call that hangs there, too. Under another policy than it came under it gives back what it took, and takes anew; else that stays taken.
+ * call that hangs there, too. Under other limits than it came under it gives back what it took, and takes anew; else that stays taken.
  *
  * @param hold the step, run again for a call that waits here
  */
@@ -77,9 +79,9 @@ export const policyAgainStep = (parts: PolicyParts, hold: Pick<Step, 'run'>): St
   const run = (call: ProxyCall): Verdict | undefined | Promise<Verdict | undefined> => {
     const policy = parts.agents.restriction(call.scope);
     const ofAll = parts.agents.restrictionOfAll(call.tenantId);
-    const isAsBefore =
-      policy === (call.taken?.policy ?? null) && ofAll === (call.takenTogether?.policy ?? null);
-    if (isAsBefore) return costUnknownNow(parts, call, policy) ?? costUnknownNow(parts, call, ofAll);
+    const { taken, takenTogether } = call;
+    if (isCountedAlike(taken, policy) && isCountedAlike(takenTogether, ofAll))
+      return barredNow(parts, call, policy, taken) ?? barredNow(parts, call, ofAll, takenTogether);
     giveBackAll(parts, call);
     const asked = ask(parts, call);
     if (!(asked instanceof Promise)) return asked;
@@ -91,13 +93,18 @@ export const policyAgainStep = (parts: PolicyParts, hold: Pick<Step, 'run'>): St
   return { name: 'policy', onFailure: 'closed', run };
 };
 
+/** @param policy as it is now */
+const isCountedAlike = (taken: TakenLimits | null, policy: AgentPolicy | null): boolean =>
+  policy === (taken?.policy ?? null) || countAlike(taken?.policy ?? NO_LIMITS, policy ?? NO_LIMITS);
+
 /** A price may be gone though the policy is the same. */
-const costUnknownNow = (
+const barredNow = (
   { prices }: Pick<PolicyParts, 'prices'>,
   call: ProxyCall,
   policy: AgentPolicy | null,
+  taken: TakenLimits | null,
 ): Verdict | undefined =>
-  policy?.unknown_cost === 'refuse'
+  policy !== null && (policy !== taken?.policy || policy.unknown_cost === 'refuse')
     ? barred(call, policy, costOf(prices, call, estimateOf(call)))
     : undefined;
 
