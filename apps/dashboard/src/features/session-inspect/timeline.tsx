@@ -11,6 +11,7 @@ import { LoopRow } from '../semantic-loops/loop-row';
 import { StepRow } from './step-row';
 import { markOf, splitAtMark, type TimelineEntry, timelineEntries, timelineSteps } from './timeline-entries';
 import { useEarlierSteps } from './use-earlier-steps';
+import { whyNoSteps } from './why-no-steps';
 
 const ROW_PX = 37;
 
@@ -140,22 +141,26 @@ function useHeldEntries(entries: readonly TimelineEntry[]) {
 
 const NoSteps = ({ session }: { session: SessionView }) => (
   <EmptyState title="No steps yet">
-    <WhyNoSteps {...session} />
+    <WhyNoSteps session={session} />
   </EmptyState>
 );
 
-/** Its first waits for a tool, or for its answer, or its calls make none; or nothing is known. */
-function WhyNoSteps({ ended, last_tool, last_status, tokens, cost_usd, cost_unknown }: SessionView) {
-  if (last_tool !== '' && !ended)
-    return (
-      <>
-        The first waits for what <code className="break-all">{last_tool}</code> comes back with. Its call is
-        under Calls.
-      </>
-    );
-  if (tokens > 0 || cost_usd > 0 || cost_unknown)
-    return 'Its calls so far made none: embeddings and answers that were cut off do not. They are under Calls.';
-  return last_status === 'pending' && !ended
-    ? 'Its first call is under way. It is a step once it has its answer.'
-    : null;
+function WhyNoSteps({ session }: { session: SessionView }) {
+  switch (whyNoSteps(session)) {
+    case 'held':
+      return 'What it did so far is held: see Held messages. It comes here once the session goes on.';
+    case 'tool':
+      return (
+        <>
+          The first waits for what <code className="break-all">{session.last_tool}</code> comes back with. Its
+          call is under Calls.
+        </>
+      );
+    case 'answer':
+      return 'Its first call is under way. It is a step once it has its answer.';
+    case 'stepless':
+      return 'Its calls so far made none: embeddings and answers that were cut off do not. They are under Calls.';
+    case null:
+      return null;
+  }
 }

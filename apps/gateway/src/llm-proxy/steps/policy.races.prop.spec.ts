@@ -292,7 +292,7 @@ class Race extends RaceOfActors {
         if (name === 'cache')
           return void (await this.agents.patchPolicy(
             scope,
-            { cache: some === null ? 'off' : 'exact' },
+            { cache: some === null ? 'off' : 'exact_only' },
             ADMIN,
           ));
         const value =
