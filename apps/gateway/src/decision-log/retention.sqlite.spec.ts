@@ -171,7 +171,7 @@ test('a session that is emptied leaves the live list with the stored one; not so
   clock.advance(KEPT_MS + HOUR_MS);
   await store.saveSessions([{ tenant_id: 'other', view: view('gone') }], 0);
   const run = retention.enforce();
-  sessions.noteCall(sessionKey('default', 'again'), { decision: 'inactive', at_ms: clock.nowMs() });
+  sessions.noteCall(sessionKey('default', 'again'), 'c-1', { decision: 'inactive', at_ms: clock.nowMs() });
   await run;
   await sessions.save();
   expect(await listed()).toEqual({ stored: ['again'], live: ['again'] });

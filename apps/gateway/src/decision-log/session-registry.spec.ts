@@ -448,16 +448,16 @@ describe('a session whose call was refused', () => {
   test('says so until a call of its is not, also after a restart', async () => {
     const gateway = build();
     const first = gateway.registry();
-    first.noteCall(keyOf('a'), refused);
+    first.noteCall(keyOf('a'), 'c-1', refused);
     expect(first.peek(keyOf('a'))).toBeUndefined();
     first.apply(keyOf('a'), step('a'), []);
-    first.noteCall(keyOf('a'), refused);
+    first.noteCall(keyOf('a'), 'c-1', refused);
     first.apply(keyOf('a'), { ...step('a'), seq: 2 }, []);
     await first.save();
     const sessions = gateway.registry();
     await sessions.recover();
     expect(sessions.peek(keyOf('a'))?.refused_call).toEqual(refused);
-    sessions.noteCall(keyOf('a'), null);
+    sessions.noteCall(keyOf('a'), 'c-1', null);
     expect(sessions.peek(keyOf('a'))?.refused_call).toBeNull();
     await sessions.save();
     expect(gateway.rows.get(keyOf('a'))?.refused_call).toBeNull();

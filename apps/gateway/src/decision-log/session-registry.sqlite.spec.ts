@@ -136,3 +136,23 @@ it('says of a session no more that its first call is under way once its process 
   expect(before.peek(key)).toMatchObject({ step_count: 0, last_status: 'pending' });
   expect((await recovered()).peek(key)).toMatchObject({ step_count: 0, last_status: 'success' });
 });
+
+it('says of a session no more that its first call is under way once that has ended, with a step or without', async () => {
+  const key = sessionKey('default', 'begun');
+  const log = (trace_id: string, tool_call: string | null) =>
+    buildDecisionLog({ meta: { trace_id }, action: { tool_call, status: 'pending' } });
+  const sessions = await recovered();
+  await sessions.introduceWaiting(key, log('first', null));
+  sessions.noteCall(key, 'other', null);
+  expect(sessions.peek(key)).toMatchObject({ last_status: 'pending' });
+  await sessions.save();
+  sessions.noteCall(key, 'first', null);
+  const ended = { step_count: 0, last_status: 'success' };
+  expect(sessions.peek(key)).toMatchObject(ended);
+  await sessions.save();
+  expect((await store.sessions({ tenant_id: 'default', limit: 1 })).items).toMatchObject([ended]);
+  // Its tool is at work.
+  await sessions.introduceWaiting(key, log('next', 'run_migration'));
+  sessions.noteCall(key, 'next', null);
+  expect(sessions.peek(key)).toMatchObject({ last_status: 'pending', last_tool: 'run_migration' });
+});

@@ -28,6 +28,7 @@ import { fallsSilent } from './falls-silent.js';
 import { SessionFeed } from './session-feed.js';
 import {
   type CallOfSession,
+  forgetAnswer,
   forgetWaiting,
   isSameControl,
   rowOfCall,
@@ -281,13 +282,15 @@ export class SessionRegistry {
   }
 
   /**
-   * A proxied call of this session ended. Hot path: a look-up, where calls are not refused.
+   * A proxied call of this session ended; what it took, and its step, are told besides. Hot path: a look-up, where calls are not refused.
    *
    * @param refused null: it was not refused
    */
-  noteCall(key: SessionKey, refused: SessionView['refused_call']): void {
+  noteCall(key: SessionKey, callId: string, refused: SessionView['refused_call']): void {
     const view = this.peek(key);
-    if (view === undefined || view.refused_call === refused) return;
+    if (view === undefined) return;
+    const wasAwaited = forgetAnswer(view, callId);
+    if (!wasAwaited && view.refused_call === refused) return;
     view.refused_call = refused;
     this.#changed(key, view);
   }

@@ -113,6 +113,18 @@ export function forgetWaiting(view: SessionView): boolean {
   return true;
 }
 
+/**
+ * Changes `view` in place: the call that began it is over. A step that waits for its tool goes on to.
+ * @returns whether its answer was waited for
+ */
+export function forgetAnswer(view: SessionView, callId: string): boolean {
+  const { step_count, last_tool, last_status, last_trace_id } = view;
+  if (step_count > 0 || last_tool !== '' || last_status !== 'pending' || last_trace_id !== callId)
+    return false;
+  view.last_status = 'success';
+  return true;
+}
+
 const unscored = (log: DecisionLog, session_id: string, received_at_ms: number): SummarisedStep => ({
   session_id,
   trace_id: log.meta.trace_id,

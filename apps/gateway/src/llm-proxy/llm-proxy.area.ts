@@ -385,7 +385,7 @@ export class LlmProxyArea {
           split: this.#split,
           upstreamHealth: this.#upstreamHealth,
           views: this.views,
-          noteCall: (key, refusal) => this.#sessions?.noteCall(key, refusal),
+          noteCall: (key, callId, refused) => this.#sessions?.noteCall(key, callId, refused),
         }),
       },
       stepFeed: this.feed,

@@ -54,7 +54,11 @@ export function callNews(parts: CallNewsParts): Pick<RecordParts, 'onBegan' | 'o
       }
       const subject = subjectOf(call);
       if (sessionKey !== null)
-        noteCall(sessionKey, wasRefused(record) ? { decision: record.decision, at_ms: clock.nowMs() } : null);
+        noteCall(
+          sessionKey,
+          call.id,
+          wasRefused(record) ? { decision: record.decision, at_ms: clock.nowMs() } : null,
+        );
       const terminated = sessionKey !== null && desk.answerFor(sessionKey).state === 'terminated';
       alerts.note({ kind: 'call', ...subject, at_ms: clock.nowMs(), failed: isError(call), terminated });
       if (record.cost_usd === null) return;

@@ -10,11 +10,12 @@ import {
   type LlmAnswer,
   ObservatoryError,
   type SessionKey,
+  type SessionView,
   type StoredStep,
   sessionKey,
 } from '#contracts';
 import { initialControl } from '#domain/decision-log';
-import { buildLlmAnswer, checkRaces, FakeTime, letAllCome, RACES_MS, RaceOfActors } from '#testing';
+import { buildLlmAnswer, checkRaces, FakeTime, letAllCome, RACES_MS, RaceOfActors, turn } from '#testing';
 import type { Incoming } from '../../decision-log/read-message.js';
 import type { SchemaInterceptor } from '../../decision-log/schema-interceptor.js';
 import { SessionRegistry } from '../../decision-log/session-registry.js';
@@ -24,13 +25,15 @@ import { sessionBegunStep, sessionStepsStep } from '../steps/session-steps.step.
 import { StepDelivery } from './step-delivery.js';
 import { StepFeed } from './step-feed.js';
 
-const SESSIONS = ['s', 't'] as const;
+const SESSIONS = ['s', 't', 'u', 'v', 'w', 'x'] as const;
+/** More than there are callers: none leaves memory while something of it is on its way, however many others do. */
+const ROWS_MAX = 4;
 const REFUSED_MAX = 3;
 
 type Act = {
   session: number;
-  /** A step at once, one that waits for tools, none; and none, which takes back half of what another was estimated at. */
-  kind: 'plain' | 'tools' | 'stepless' | 'refund';
+  /** A step at once, one that waits for tools, none; none, which takes back half of what another was estimated at; one that no upstream had. */
+  kind: 'plain' | 'tools' | 'stepless' | 'refund' | 'unsent';
   /** Null: unknown. */
   costMicroUsd: number | null;
   tokens: number;
@@ -42,6 +45,8 @@ interface Acts {
   refused: { nth: number; isAtOnce: boolean }[];
   /** It refuses so many at the end. */
   lastRefusals: number;
+  /** Of rows in memory; others leave it, are saved, and come back. */
+  rowsMax: number;
   together: number[];
 }
 
@@ -58,6 +63,9 @@ class Race extends RaceOfActors {
   readonly #ended: Ended[] = [];
   readonly #left: string[] = [];
   readonly #told: string[] = [];
+  readonly #looks = new Map<string, Promise<unknown>>();
+  /** In the store. */
+  readonly #rows = new Map<SessionKey, SessionView>();
   #storing: Promise<unknown> = Promise.resolve();
   #serial = 0;
   #batchCount = 0;
@@ -70,9 +78,29 @@ class Race extends RaceOfActors {
     super(scheduler);
     this.#registry = new SessionRegistry({
       clock: this.#time,
-      store: {} as DecisionStore,
+      store: {
+        // Of one session in order.
+        session: (tenantId: string, sessionId: string) => {
+          const before = this.#looks.get(sessionId);
+          const look = (async () => {
+            await before;
+            await this.port(`look at ${sessionId}`);
+            const row = this.#rows.get(sessionKey(tenantId, sessionId)) ?? null;
+            await this.port(`row of ${sessionId}`);
+            return structuredClone(row);
+          })();
+          this.#looks.set(sessionId, look);
+          return look;
+        },
+        saveSessions: async (rows: { tenant_id: string; view: SessionView }[]) => {
+          const taken = structuredClone(rows);
+          await this.port(`${taken.length} rows saved`);
+          for (const { tenant_id, view } of taken)
+            this.#rows.set(sessionKey(tenant_id, view.session_id), view);
+        },
+      } as unknown as DecisionStore,
       live: { publish: () => {}, isWatched: () => false },
-      sessionCountMax: 100,
+      sessionCountMax: acts.rowsMax,
       controlOf: initialControl,
       heldKeys: () => [],
       onStoreFailed: (error) => this.failures.push(error),
@@ -105,6 +133,7 @@ class Race extends RaceOfActors {
     for (const [nth, acts] of this.acts.callers.entries())
       void this.actor(`caller ${nth}`, acts, (act) => this.#call(act));
     void this.actor('flush', new Array(this.acts.flushCount).fill(0), () => this.#feed.flush());
+    void this.actor('save', new Array(this.acts.flushCount).fill(0), () => this.#registry.save());
     await letAllCome(this.scheduler, this.acts.together);
     for (let nth = 0; nth <= REFUSED_MAX; nth += 1) {
       await this.#time.pass(1_000);
@@ -127,17 +156,26 @@ class Race extends RaceOfActors {
     const steps = this.#ended.filter(({ kind }) => kind === 'plain' || kind === 'tools');
     expect([...this.#told].sort()).toEqual(steps.map(({ call }) => call.id).sort());
     expect(this.#told).toEqual(this.#left);
-    for (const session of SESSIONS.keys()) this.#checkSession(session);
+    await turn();
+    for (const session of SESSIONS.keys()) await this.#checkSession(session);
   }
 
-  #checkSession(session: number): void {
+  async #checkSession(session: number): Promise<void> {
     const ended = this.#ended.filter((one) => one.session === session);
     const key = ended[0]?.call.sessionKey as SessionKey;
-    const view = key && this.#registry.peek(key);
+    const view = key && ((await this.#registry.find(key)) ?? undefined);
     const madeSteps = ended.some(({ kind }) => kind === 'plain' || kind === 'tools');
     const tookSomething = ended.some(({ tokens, costMicroUsd }) => tokens > 0 || costMicroUsd !== 0);
-    expect([session, view !== undefined]).toEqual([session, madeSteps || tookSomething]);
+    const wasBegun = ended.some(({ kind }) => kind === 'unsent');
+    expect([session, view !== undefined]).toEqual([session, madeSteps || tookSomething || wasBegun]);
     if (view === undefined) return;
+    expect([session, view.step_count]).toEqual([
+      session,
+      ended.filter(({ kind }) => kind === 'plain' || kind === 'tools').length,
+    ]);
+    // How a call of it ends is heard by a row in memory alone.
+    if (view.step_count === 0 && this.acts.rowsMax > ROWS_MAX)
+      expect([session, view.last_status]).toEqual([session, 'success']);
     const { tokens, cost_usd, cost_unknown } = view;
     const sum = (of: (act: Act) => number) => ended.reduce((all, act) => all + of(act), 0);
     expect([session, { tokens, cost: Math.round(cost_usd * 1e6), cost_unknown }]).toEqual([
@@ -152,7 +190,8 @@ class Race extends RaceOfActors {
 
   async #call(act: Act): Promise<void> {
     const sessionId = SESSIONS[act.session] as string;
-    const { kind, tokens } = act;
+    const { kind } = act;
+    const tokens = kind === 'unsent' ? 0 : act.tokens;
     this.#serial += 1;
     const step = sessionStepsStep(this.#feed);
     const messages = [{ role: 'user', content: `Question ${this.#serial}` }];
@@ -164,23 +203,29 @@ class Race extends RaceOfActors {
     step.run?.(call);
     sessionBegunStep(this.#feed).run?.(call);
     await this.port(`${call.id} is answered`);
-    const costMicroUsd = kind === 'refund' ? this.#takeBack(act.session) : act.costMicroUsd;
+    const costMicroUsd =
+      kind === 'refund' ? this.#takeBack(act.session) : kind === 'unsent' ? 0 : act.costMicroUsd;
     const usage = { input_tokens: tokens, output_tokens: 0 };
     const tool_calls = kind === 'tools' ? [{ id: null, name: 'look', arguments: '{}' }] : [];
-    call.answer = buildLlmAnswer({ usage, tool_calls } as unknown as Partial<LlmAnswer>);
-    call.isAnswered = true;
-    call.decision = 'forwarded';
+    if (kind === 'unsent') call.decision = 'refused';
+    else {
+      call.answer = buildLlmAnswer({ usage, tool_calls } as unknown as Partial<LlmAnswer>);
+      call.isAnswered = true;
+      call.decision = 'forwarded';
+    }
     call.costMicroUsd = costMicroUsd;
     this.trail.push(`${call.id} ended`);
     step.settle?.(call);
-    this.#ended.push({ ...act, costMicroUsd, call, isTakenBack: false });
+    this.#registry.noteCall(call.sessionKey as SessionKey, call.id, null);
+    this.#ended.push({ ...act, tokens, costMicroUsd, call, isTakenBack: false });
   }
 
   #takeBack(session: number): number {
     const estimated = this.#ended.find(
       (one) => one.session === session && !one.isTakenBack && (one.costMicroUsd ?? 0) > 0,
     );
-    if (estimated === undefined) return 0;
+    // A row that is on its way back into memory may be told of it before what it was estimated at.
+    if (estimated === undefined || this.acts.rowsMax === ROWS_MAX) return 0;
     estimated.isTakenBack = true;
     return -(estimated.costMicroUsd as number) / 2;
   }
@@ -212,9 +257,14 @@ class Race extends RaceOfActors {
         received_at_ms: this.#time.nowMs(),
         log,
       };
+      await this.#bringBack(sessionKey(tenantId, session_id));
       this.#registry.apply(sessionKey(tenantId, session_id), step as StoredStep, []);
     }
     return [];
+  }
+
+  async #bringBack(key: SessionKey): Promise<void> {
+    if (this.#registry.mayHaveLeft(key)) await this.#registry.bringBack(key);
   }
 
   #refusal(): { isAtOnce: boolean } | undefined {
@@ -227,24 +277,26 @@ class Race extends RaceOfActors {
 }
 
 const act: fc.Arbitrary<Act> = fc.record({
-  session: fc.constantFrom(0, 0, 1),
+  session: fc.oneof(fc.constantFrom(0, 0, 1), fc.nat({ max: SESSIONS.length - 1 })),
   kind: fc.constantFrom(
     'plain' as const,
     'tools' as const,
     'tools' as const,
     'stepless' as const,
     'refund' as const,
+    'unsent' as const,
   ),
   costMicroUsd: fc.constantFrom(0, 1_000, 2_000, null),
   tokens: fc.constantFrom(0, 10),
 });
 const acts: fc.Arbitrary<Acts> = fc.record({
-  callers: fc.array(fc.array(act, { maxLength: 5 }), { minLength: 1, maxLength: 3 }),
+  callers: fc.array(fc.array(act, { maxLength: 7 }), { minLength: 1, maxLength: 3 }),
   flushCount: fc.nat({ max: 4 }),
   refused: fc.array(fc.record({ nth: fc.integer({ min: 1, max: 6 }), isAtOnce: fc.boolean() }), {
     maxLength: REFUSED_MAX,
   }),
   lastRefusals: fc.constantFrom(0, 0, 1, 3),
+  rowsMax: fc.constantFrom(100, ROWS_MAX),
   together: fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 1, maxLength: 4 }),
 });
 
