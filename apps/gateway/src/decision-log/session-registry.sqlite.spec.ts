@@ -87,7 +87,7 @@ it('counts a release while a save was on its way, which has nothing of it', asyn
 it('says of a session that has begun what its first step waits for, once that is known, and nothing of it behind a step', async () => {
   const key = sessionKey('default', 'begun');
   const sessions = await recovered();
-  const log = (tool_call: string | null, cumulative_session_cost: number) =>
+  const log = (tool_call: string | null, cumulative_session_cost: number | undefined) =>
     buildDecisionLog({
       meta: { source_app: PROXY_SOURCE },
       cognition: { intent: 'Migrate' },
@@ -97,8 +97,14 @@ it('says of a session that has begun what its first step waits for, once that is
   await sessions.introduceWaiting(key, log(null, 0));
   const begun = { step_count: 0, last_intent: 'Migrate', last_tool: '', cost_usd: 0, cost_unknown: false };
   expect(sessions.peek(key)).toMatchObject(begun);
+  await sessions.save();
   await sessions.introduceWaiting(key, log('run_migration', 0.5));
-  expect(sessions.peek(key)).toMatchObject({ ...begun, last_tool: 'run_migration', cost_usd: 0.5 });
+  const waits = { ...begun, last_tool: 'run_migration', cost_usd: 0.5 };
+  expect(sessions.peek(key)).toMatchObject(waits);
+  await sessions.save();
+  expect((await store.sessions({ tenant_id: 'default', limit: 1 })).items).toMatchObject([waits]);
+  await sessions.introduceWaiting(key, log('run_migration', undefined));
+  expect(sessions.peek(key)).toMatchObject({ ...waits, cost_unknown: true });
   const { body: _, ...row } = buildStepRow({ session_id: 'begun' });
   sessions.apply(
     key,
@@ -155,4 +161,42 @@ it('says of a session no more that its first call is under way once that has end
   await sessions.introduceWaiting(key, log('next', 'run_migration'));
   sessions.noteCall(key, 'next', null);
   expect(sessions.peek(key)).toMatchObject({ last_status: 'pending', last_tool: 'run_migration' });
+});
+
+it('says of a session that has begun what its first step cost though that is held, and nothing else of it', async () => {
+  const key = sessionKey('default', 'begun');
+  const log = (action: object, state_delta: object) =>
+    buildDecisionLog({
+      meta: { trace_id: 'first', source_app: PROXY_SOURCE },
+      cognition: { intent: 'Migrate' },
+      action: { tool_call: null, ...action },
+      state_delta,
+    });
+  const sessions = await recovered();
+  await sessions.introduceWaiting(key, log({ status: 'pending' }, { cumulative_session_cost: 0 }));
+  const waiting = { status: 'pending', tool_call: 'run' };
+  await sessions.introduceWaiting(key, log(waiting, { cumulative_session_cost: 0.25 }));
+  expect(sessions.peek(key)).toMatchObject({ last_tool: 'run', cost_usd: 0.25 });
+  await sessions.save();
+  const { body: _, ...row } = buildStepRow({ session_id: 'begun' });
+  const held = { ...row, held: true, rewritten_by: null, body_chars: 1 };
+  const answered = log({ status: 'failure', tool_call: 'run' }, { cumulative_session_cost: 0.5 });
+  await sessions.introduceHeld(key, { ...held, seq: 1, log: answered });
+  const shown = { step_count: 0, failure_count: 0, last_tool: '', cost_usd: 0.5, cost_unknown: false };
+  expect(sessions.peek(key)).toMatchObject({ ...shown, last_intent: 'Migrate' });
+  await sessions.save();
+  expect((await store.sessions({ tenant_id: 'default', limit: 1 })).items).toMatchObject([shown]);
+  sessions.setControl(key, { ...initialControl(), state: 'paused', held_count: 1 });
+  await sessions.introduceWaiting(key, log(waiting, { cumulative_session_cost: 0.75 }));
+  expect(sessions.peek(key)).toMatchObject(shown);
+  await sessions.introduceHeld(key, { ...held, seq: 2, log: log({ status: 'success' }, {}) });
+  expect(sessions.peek(key)).toMatchObject({ ...shown, cost_unknown: true });
+  // Released, and shown.
+  sessions.apply(key, { ...held, held: false, seq: 1, log: answered }, []);
+  await sessions.introduceHeld(key, {
+    ...held,
+    seq: 3,
+    log: log({ status: 'success' }, { cumulative_session_cost: 2 }),
+  });
+  expect(sessions.peek(key)).toMatchObject({ step_count: 1, last_tool: 'run', cost_usd: 0.5 });
 });

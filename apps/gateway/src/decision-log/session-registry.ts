@@ -35,6 +35,7 @@ import {
   rowOfWaiting,
   rowShowingNothing,
   showControl,
+  showHeld,
   showWaiting,
 } from './session-row.js';
 import { SessionWriter } from './session-writer.js';
@@ -191,9 +192,13 @@ export class SessionRegistry {
     this.#writer.released(step);
   }
 
-  /** A session that holds a step: its row shows nothing of it. @see #introduce */
-  introduceHeld(key: SessionKey, step: StoredStep): Promise<void> {
-    return this.#introduce(key, () => rowShowingNothing(step));
+  /** A session that holds a step: its row shows nothing of it, but what the first of a proxied one cost. @see #introduce */
+  async introduceHeld(key: SessionKey, step: StoredStep): Promise<void> {
+    if (this.peek(key)?.step_count) return;
+    const row = rowShowingNothing(step);
+    await this.#introduce(key, () => row);
+    const view = this.peek(key);
+    if (view !== undefined && view !== row && showHeld(view, row)) this.#changed(key, view);
   }
 
   /** A session with a semantic loop: where its agent reports its steps under another, its calls make none. @see #introduce */

@@ -96,9 +96,28 @@ export function showWaiting(view: SessionView, waiting: SessionView): boolean {
   if (view.step_count > 0 || view.control.held_count > 0) return false;
   const { last_intent, last_tool, last_status, last_trace_id, model_name, cost_usd, cost_unknown } = waiting;
   Object.assign(view, { last_intent, last_tool, last_status, last_trace_id, model_name });
+  showCost(view, { cost_usd, cost_unknown });
+  return true;
+}
+
+/**
+ * Changes `view` in place, as long as no step is in it: what it cost is known though its first step is held, and waits for no tool any more.
+ * @param held its row, were there none
+ * @returns whether it shows it
+ */
+export function showHeld(view: SessionView, held: SessionView): boolean {
+  if (view.step_count > 0) return false;
+  view.last_tool = '';
+  showCost(view, held);
+  return true;
+}
+
+function showCost(
+  view: SessionView,
+  { cost_usd, cost_unknown }: Pick<SessionView, 'cost_usd' | 'cost_unknown'>,
+) {
   view.cost_usd = Math.max(view.cost_usd, cost_usd);
   view.cost_unknown ||= cost_unknown;
-  return true;
 }
 
 /**
