@@ -351,6 +351,49 @@ describe.each(['hangs', 'refuses'])('where the disk %s', (what) => {
     ]);
   });
 
+  test('nor does what stands between the two, until the stop has come in its place', async () => {
+    const here = gateway('here');
+    await say(1, 'another');
+    await sayActive('let in', 'bot', true);
+    await sayActive('stop', 'bot', false);
+    await sayActive('let in once more', 'bot', true);
+    await lookOnTime(here);
+    expect(stopped()).toEqual(['bot']);
+    obeyed = [];
+    await release();
+    await lookOnTime(here);
+    expect(
+      obeyed.map(([, act]) => act.kind === 'policy' && (act.patch.active ?? act.patch.session_calls_max)),
+    ).toEqual([1, false, true]);
+    // What is said from now on is obeyed as it comes.
+    await sayActive('stop again', 'bot', false);
+    await sayActive('let in again', 'bot', true);
+    await lookOnTime(here);
+    expect(stopped()).toEqual(['bot', 'bot']);
+    expect(obeyed.at(-1)?.[1]).toMatchObject({ patch: { active: true } });
+    // Nor is an old stop obeyed ahead of a word that waits later.
+    refusal = new ObservatoryError('store_full');
+    await say(2, 'another');
+    await sayActive('stop another', 'another', false);
+    await lookOnTime(here);
+    expect(stopped()).toEqual(['bot', 'bot', 'another']);
+  });
+
+  test('nor for ever, where Redis has lost the stop meanwhile', async () => {
+    const here = gateway('here');
+    await sayActive('before', 'another', false);
+    await here.look();
+    await say(1, 'another');
+    await sayActive('stop', 'bot', false);
+    await lookOnTime(here);
+    expect(stopped()).toEqual(['another', 'bot']);
+    log.entries = [];
+    await sayActive('let in', 'bot', true);
+    await release();
+    await lookOnTime(here);
+    expect(obeyed.at(-1)?.[1]).toMatchObject({ agent_id: 'bot', patch: { active: true } });
+  });
+
   test('of what is told with a stop only that is obeyed ahead', async () => {
     const here = gateway('here');
     await say(1, 'another');

@@ -185,12 +185,15 @@ export class SharedControl {
   async #readAll(): Promise<boolean> {
     for (;;) {
       const { entries, isBroken } = await this.#parts.log.readAfter(this.#cursor, READ_COUNT_MAX);
+      // What was read further on may be among what is gone.
+      if (isBroken) this.#ahead.end();
       for (const [at, entry] of entries.entries()) {
+        this.#ahead.reach(entry.cursor);
         if (!(await this.#hear(entry))) {
           await this.#ahead.hear(entry.cursor);
           return false;
         }
-        this.#ahead.end();
+        this.#ahead.pass(entry.cursor);
         if (isBroken && at === 0) this.#parts.events.missed();
         this.#cursor = entry.cursor;
       }

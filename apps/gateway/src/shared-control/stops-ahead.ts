@@ -18,19 +18,20 @@ export interface StopsAheadParts {
 
 export class StopsAhead {
   readonly #parts: StopsAheadParts;
-  /** Up to where it was looked for them; null: no word waits. */
+  /** Up to where it was looked for them; null: what was read further on has come in its place. */
   #cursor: string | null = null;
   /** Own words that stand up to there. */
   #passed = new Set<string>();
-  #decided = new Set<string>();
+  /** By a name as `decidedBy` gives it, where the last of them stands that decided it. */
+  #decided = new Map<string, string>();
 
   constructor(parts: StopsAheadParts) {
     this.#parts = parts;
   }
 
-  /** By those that were obeyed, as `decidedBy` says it: they stand behind the word that waits, which lets in nobody whom they stopped. */
-  get decided(): ReadonlySet<string> {
-    return this.#decided;
+  /** By those that were obeyed and stand further on, as `decidedBy` says it: no word before them lets in whom they stopped. */
+  get decided(): Iterable<string> {
+    return this.#decided.keys();
   }
 
   /** @param waiting where the word that waits stands. Rejects as the log does. */
@@ -45,7 +46,7 @@ export class StopsAhead {
         if (said !== null && isOwn(said)) this.#passed.add(said.id);
         else if (said !== null && stop !== null)
           await obey({ ...said, word: stop }, ageMs, this.#passed).then(
-            (isObeyed) => isObeyed && this.#note(decidedBy(stop)),
+            (isObeyed) => isObeyed && this.#note(decidedBy(stop), cursor),
             // What refuses it is told in its place.
             () => {},
           );
@@ -55,14 +56,24 @@ export class StopsAhead {
     }
   }
 
-  /** It waits no more. */
+  /** The word that stands there is to be obeyed in its place. */
+  reach(cursor: string): void {
+    for (const [name, at] of this.#decided) if (at === cursor) this.#decided.delete(name);
+  }
+
+  /** It was. */
+  pass(cursor: string): void {
+    if (cursor === this.#cursor) this.end();
+  }
+
+  /** Nothing is known of what is further on. */
   end(): void {
     this.#cursor = null;
     this.#passed = new Set();
-    this.#decided = new Set();
+    this.#decided = new Map();
   }
 
-  #note(decided: readonly string[]): void {
-    for (const name of decided) this.#decided.add(name);
+  #note(decided: readonly string[], cursor: string): void {
+    for (const name of decided) this.#decided.set(name, cursor);
   }
 }
