@@ -379,6 +379,22 @@ describe('SchemaInterceptor', () => {
     ]);
   });
 
+  test('nor is such a batch answered where the store takes what comes behind', async () => {
+    await gateway.send(log('1'));
+    let pieceCount = 0;
+    gateway.control.onHandedOver = () => {
+      pieceCount += 1;
+      gateway.control.storeFails = pieceCount === 1;
+    };
+    const batch = [log('2'), log('3', { meta: { trace_id: '3', session_id: 'read first' } })];
+    await expect(gateway.send(...batch)).rejects.toThrow('The store cannot take more');
+    expect(pieceCount).toBe(2);
+    expect(await gateway.send(...batch)).toMatchObject([
+      { trace_id: '2', entropy: { window_size: 2 } },
+      { trace_id: '3', entropy: { window_size: 1 } },
+    ]);
+  });
+
   test('copies in two batches that wait for each other are both answered', async () => {
     const [a, b] = [log('a'), log('b')];
     const answers = await Promise.all([gateway.send(a, b), gateway.send(b, a)]);

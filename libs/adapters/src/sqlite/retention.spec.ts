@@ -82,14 +82,20 @@ describe('enforceRetention', () => {
       stepAt(2, { session_id: 'holding', held: 1 }),
       stepAt(90, { session_id: 'fresh' }),
     ]);
-    await store.saveSessions([view('gone', 1), view('holding', 2), view('paused', 3), view('fresh', 90)], 3);
-    await store.commitControl({ control: buildControlRow({ session_id: 'paused', state: 'paused' }) });
-    for (const session_id of ['gone', 'paused'])
+    const old = ['gone', 'ended'].map((name) => view(name, 1));
+    await store.saveSessions([...old, view('holding', 2), view('paused', 3), view('fresh', 90)], 3);
+    for (const [session_id, state] of [
+      ['paused', 'paused'],
+      ['ended', 'terminated'],
+    ] as const)
+      await store.commitControl({ control: buildControlRow({ session_id, state }) });
+    for (const session_id of ['gone', 'ended', 'paused'])
       await store.appendAlert('default', buildAlertEvent({ session_id, at_ms: 1 }));
     await store.enforceRetention({ beforeMs: 50, bytesMax: null });
     const { items } = await store.sessions({ tenant_id: 'default', limit: 9 });
     expect(items.map((item) => item.session_id)).toEqual(['fresh', 'paused', 'holding']);
-    expect(await store.alertGroup('default', 'gone')).toBeNull();
+    for (const session_id of ['gone', 'ended'])
+      expect(await store.alertGroup('default', session_id)).toBeNull();
     // Whoever decides on it is still told why it was paused, after a restart, too.
     expect(await store.alertGroup('default', 'paused')).toMatchObject({ alert_count: 1 });
   });

@@ -128,6 +128,9 @@ describe('applyStep', () => {
     view.state = 'dead';
     applyUse(view, { costUsd: -0.25, sessionCostUsd: 0.25, tokens: 0 }, START_MS);
     expect(view).toMatchObject({ state: 'dead', cost_usd: 0.25, last_seen_ms: START_MS + 30_000 });
+    // Of steps that are held still.
+    applyUse(view, { costUsd: -0.5, sessionCostUsd: 0.25, tokens: 0 }, START_MS);
+    expect(view.cost_usd).toBe(0);
   });
 
   it('does not know a cost that nobody told, which is not zero', () => {

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type DecisionLog, ObservatoryError } from '#contracts';
+import { type DecisionLog, ObservatoryError, sessionKey } from '#contracts';
 import { buildDecisionLog, FakeTime, turn } from '#testing';
+import type { SteplessUse } from '../../decision-log/session-registry.js';
 import { StepDelivery, WAITING_COUNT_MAX } from './step-delivery.js';
 
 const logs = (count: number): DecisionLog[] => Array.from({ length: count }, () => buildDecisionLog());
@@ -13,6 +14,15 @@ describe('StepDelivery', () => {
   let refusal: Error | null;
   let isFull: boolean;
   let delivery: StepDelivery;
+  let told: string[];
+  const use = (callId: string): SteplessUse => ({
+    key: sessionKey('default', 's'),
+    agentId: 'a',
+    callId,
+    costUsd: 0,
+    sessionCostUsd: 0,
+    tokens: 1,
+  });
 
   beforeEach(() => {
     time = new FakeTime();
@@ -32,7 +42,8 @@ describe('StepDelivery', () => {
       storedCounts.push(messages.length);
       return [];
     };
-    delivery.connect({ intercept }, { noteStepless: () => {} });
+    told = [];
+    delivery.connect({ intercept }, { noteStepless: ({ callId }) => void told.push(callId) });
   });
 
   it('loses what it has no room for while the store has none, of a tenant that has half of it, and says so', async () => {
@@ -64,6 +75,37 @@ describe('StepDelivery', () => {
     await delivery.stop();
     expect(storedCounts).toEqual([1, 602, 4]);
     expect(lost).toEqual([]);
+  });
+
+  it('tells what calls took without a step behind the steps that came before, or at once where none is under way', async () => {
+    isFull = true;
+    delivery.deliver('default', logs(1));
+    delivery.noteStepless([use('behind'), { ...use('elsewhere'), key: sessionKey('other', 's') }]);
+    expect(told).toEqual(['elsewhere']);
+    await turn();
+    isFull = false;
+    await time.pass(1_000);
+    expect([storedCounts, told]).toEqual([[1], ['elsewhere', 'behind']]);
+    delivery.noteStepless([use('later')]);
+    expect(told).toEqual(['elsewhere', 'behind', 'later']);
+  });
+
+  it('keeps so many of these at most, as one of the steps each, and has their room again', async () => {
+    for (let nth = 0; nth < 2; nth += 1) {
+      told = [];
+      isFull = true;
+      delivery.deliver('default', logs(1));
+      const roomLeft = WAITING_COUNT_MAX / 2 - 1;
+      delivery.noteStepless(Array.from({ length: roomLeft + 1 }, (_, at) => use(`${at}`)));
+      // It waits for no step: its row may say less for a moment.
+      expect(told).toEqual([`${roomLeft}`]);
+      delivery.deliver('default', logs(1));
+      expect(lost.splice(0)).toEqual([1]);
+      await turn();
+      isFull = false;
+      await time.pass(1_000);
+      expect(told).toHaveLength(roomLeft + 1);
+    }
   });
 
   it('tries nothing again that the store refuses for another reason', async () => {

@@ -343,6 +343,12 @@ describe('steps made of calls', () => {
     clock.advance(1_000);
     send({ session: 'later' });
     expect(waiting).toHaveLength(201);
+    // That takes none of the steps that there may be.
+    clock.advance(1_000);
+    for (let n = 0; n < 200; n += 1) send({ session: `next-${n}` });
+    for (let n = 0; n < 200; n += 1) call({ session: `next-${n}` });
+    feed.flush();
+    expect(made).toHaveLength(200);
   });
 
   test('that are too many leave no room for rows that begin without one: what is next in their sessions says what they took', () => {

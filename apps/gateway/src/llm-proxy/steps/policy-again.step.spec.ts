@@ -90,15 +90,33 @@ test('a call that waited takes anew of limits that were set meanwhile, and is co
   expect(await used(REQUESTS)).toEqual([1]);
 });
 
-test('and is refused where they let it through no more: then it has used nothing', async () => {
-  const { now, step, again, come, used } = setUp({ own: own(REQUESTS), ofAll: null });
+test('the same of limits of all agents together, beside what its answer says already', async () => {
+  const { now, again, come } = setUp({ own: null, ofAll: ofAll(REQUESTS) });
   const { call } = come('s1');
-  come();
-  now.own = own({ requests_per_minute: 1 });
-  expect(again.run?.(call)).toMatchObject({ code: 'rate_limited' });
-  step.settle?.(call);
-  expect(await used(REQUESTS)).toEqual([1]);
+  call.answerHeaders = { ...call.answerHeaders, 'x-observatory-cache': 'miss' };
+  now.ofAll = ofAll({ requests_per_minute: 1 });
+  expect(again.run?.(call)).toBeUndefined();
+  expect(come().verdict).toMatchObject({ code: 'rate_limited' });
+  now.own = own(REQUESTS);
+  expect(again.run?.(call)).toBeUndefined();
+  expect(call.answerHeaders).toMatchObject({
+    'x-ratelimit-limit-requests': '9',
+    'x-observatory-cache': 'miss',
+  });
 });
+
+test.each(['own', 'ofAll'] as const)(
+  'and is refused where they let it through no more: then it has used nothing (%s)',
+  async (whose) => {
+    const { now, step, again, come, used } = setUp({ own: own(REQUESTS), ofAll: ofAll(REQUESTS) });
+    const { call } = come('s1');
+    come();
+    Object.assign(now, { [whose]: { ...now[whose], requests_per_minute: 1 } });
+    expect(again.run?.(call)).toMatchObject({ code: 'rate_limited' });
+    step.settle?.(call);
+    expect(await used(REQUESTS)).toEqual([1]);
+  },
+);
 
 test.each<[string, Partial<AgentPolicy>, ModelPrice | null, string]>([
   ['models are narrowed', { allowed_models: ['other'] }, PRICE, 'model_not_allowed'],
