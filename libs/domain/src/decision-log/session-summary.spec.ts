@@ -163,6 +163,18 @@ describe('applyStep', () => {
     expect(view).toMatchObject({ model_name: 'm', cluster_id: 'c', source_app: 'a' });
   });
 
+  it('is its agent’s own from the first step on that comes from no proxy, and what that cost is not known until it says so', () => {
+    const proxied = step({
+      meta: { source_app: PROXY_SOURCE },
+      state_delta: { cumulative_session_cost: 0.1 },
+    });
+    expect(fold(proxied)).toMatchObject({ source_app: PROXY_SOURCE, cost_unknown: false });
+    expect(fold(proxied, step())).toMatchObject({ source_app: '', cost_usd: 0.1, cost_unknown: true });
+    const told = step({ state_delta: { cumulative_session_cost: 0.3 } });
+    expect(fold(proxied, told)).toMatchObject({ source_app: '', cost_usd: 0.3, cost_unknown: false });
+    expect(fold(proxied, step(), proxied)).toMatchObject({ source_app: PROXY_SOURCE, cost_unknown: true });
+  });
+
   it('cuts texts at 120 characters, not through a surrogate pair', () => {
     const long = `${'x'.repeat(118)}😀😀😀`;
     const view = applyStep(

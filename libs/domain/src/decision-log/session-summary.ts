@@ -58,7 +58,9 @@ export function applyStep(
   next.agent_type = identity.agent_type;
   next.model_name = identity.model_name || next.model_name;
   next.cluster_id = meta.cluster_id || next.cluster_id;
-  next.source_app = meta.source_app || next.source_app;
+  const wasProxied = next.source_app === PROXY_SOURCE;
+  // Who names no application is not the proxy, and goes on as its own otherwise.
+  next.source_app = meta.source_app || (wasProxied ? '' : next.source_app);
   next.severity = step.entropy_severity;
   next.entropy_score = step.entropy_score;
   next.window = cutTuples(window);
@@ -66,7 +68,7 @@ export function applyStep(
   next.last_tool = cutText(action.tool_call ?? '');
   next.last_status = action.status;
   next.last_trace_id = step.trace_id;
-  next.cost_unknown = isCostUnknownAfter(next, step);
+  next.cost_unknown = isCostUnknownAfter(next, step, wasProxied);
   next.step_count += 1;
   next.failure_count += action.status === 'failure' ? 1 : 0;
   next.tokens += state_delta?.tokens_consumed ?? 0;
@@ -135,13 +137,14 @@ function startOf(step: SummarisedStep): SessionView {
 }
 
 /**
- * What an agent says of its cost stands for all it did so far; until it says so again, tokens make it unknown. The
- * proxy knows from the first call on, and says what it could price: a call that it could not stays unknown.
+ * What an agent says of its cost stands for all it did so far; until it says so again, tokens make it unknown, and so does its
+ * first step behind the proxy's, which counts its calls no more. The proxy knows from the first call on, and says what it could
+ * price: a call that it could not stays unknown.
  */
-function isCostUnknownAfter(view: SessionView, { log }: SummarisedStep): boolean {
+function isCostUnknownAfter(view: SessionView, { log }: SummarisedStep, wasProxied: boolean): boolean {
   const isTold = typeof log.state_delta?.cumulative_session_cost === 'number';
   if (log.meta.source_app === PROXY_SOURCE) return !isTold || view.cost_unknown;
-  return !isTold && (view.cost_unknown || (log.state_delta?.tokens_consumed ?? 0) > 0);
+  return !isTold && (view.cost_unknown || wasProxied || (log.state_delta?.tokens_consumed ?? 0) > 0);
 }
 
 /**
