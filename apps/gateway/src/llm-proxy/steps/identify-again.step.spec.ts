@@ -19,7 +19,6 @@ function waited(
   const now = changes && { ...call.upstream, ...changes };
   const step = identifyAgainStep({
     authenticate: (_authorization, key) => (key === AGENT_KEY ? call.principal : null),
-    agentFor: () => expect.unreachable(),
     upstreams: { find: () => now, list: () => [] },
   });
   return { verdict: step.run?.(call), goesBy: call.upstream.apiKey };
