@@ -210,8 +210,15 @@ test('a rule is created, muted, edited and tells its channel', async () => {
     }),
   );
   await checkEveryLook(page, 'rule-fires-for-two');
+  // A notice leads to the session: whoever follows it sees who has it already.
+  await page.goto(`${gateway.url}/sessions/researcher`);
+  const alerts = page.getByRole('list', { name: 'Alerts about researcher' });
+  await alerts.getByText(/^You have it in hand, (now|\d+ (s|min))$/).waitFor();
+  await checkEveryLook(page, 'session-with-alert-in-hand');
   await button('Hand back Going in circles for researcher').click();
   await button('Acknowledge Going in circles for researcher').waitFor();
+  await alerts.getByRole('link', { name: 'Going in circles', exact: true }).click();
+  await row('Going in circles').waitFor();
 
   // It reports steps, and calls no model through the proxy: it has no page of its own, but sessions.
   await row('Going in circles').getByRole('link', { name: 'reviewer', exact: true }).click();

@@ -18,6 +18,7 @@ import {
   Skeleton,
   SkipButton,
 } from '../../ui';
+import { AgentAlerts } from '../alerts/agent-alerts';
 import { CallsTable } from '../calls/calls-table';
 import { NoCalls } from '../calls/no-calls';
 import { useCalls } from '../calls/use-calls';
@@ -118,6 +119,7 @@ function AgentHeader({ agent }: { agent: AgentView }) {
       )}
       <SplitNote agent={agent} />
       <LatestRefusal agent={agent} />
+      <AgentAlerts agentId={agent.agent_id} />
       <dl className="flex flex-wrap gap-x-6 gap-y-1 text-xs">
         <FactInLine name="Calls/min">{formatCount(Math.round(agent.calls_per_minute))}</FactInLine>
         <FactInLine name="Errors, 5 min">

@@ -50,7 +50,8 @@ export function FiringAgents({ rule }: { rule: AlertRule }) {
   );
 }
 
-function InHand({ rule, fired }: { rule: AlertRule; fired: Fired }) {
+/** Who has it, and the button to take it or to hand it back. */
+export function InHand({ rule, fired }: { rule: AlertRule; fired: Fired }) {
   const { agent_id, acknowledged } = fired;
   const queryClient = useQueryClient();
   const denial = useDenial('command');

@@ -18,6 +18,7 @@ import { LatestRefusal } from '../agents/latest-refusal';
 import { isKilled } from '../agents/select-agents';
 import { SplitNote } from '../agents/split-agent';
 import { StoppedBy } from '../agents/stopped-by';
+import { AgentAlerts } from '../alerts/agent-alerts';
 import { ControlBadge, ModeLabel } from '../hitl-console/control-badge';
 import { askText, isUnheardPause, MODE_TEXTS, reasonText, STATE_LABELS } from '../hitl-console/control-texts';
 import { dotState, LOOP_REST_LABELS, restOf, stoppedAgentOf } from '../session-clusters/rest';
@@ -65,6 +66,7 @@ export function InspectHeader({ session }: { session: SessionView }) {
       <HeldBy session={session} />
       {stopped !== null && agent ? <WhyStopped agent={agent} /> : null}
       {agent && !session.ended ? <SplitNote agent={agent} namesAgent /> : null}
+      <AgentAlerts agentId={session.agent_id} />
       <dl className="flex flex-wrap gap-x-6 gap-y-1 text-xs">
         <FactInLine name="Agent">
           <bdi>{withUnseen(session.agent_id)}</bdi> <bdi className="text-muted">{session.agent_type}</bdi>
