@@ -256,6 +256,21 @@ describe('LiveClient', () => {
     expect([client.read(TOPIC).phase, socket.sent.length]).toEqual(['refused', sentCount]);
   });
 
+  it('asks again for what was refused once somebody knows better, and for nothing else', () => {
+    client.askAgain(TOPIC);
+    client.use(TOPIC, () => {});
+    const sentCount = socket.sent.length;
+    client.askAgain(TOPIC);
+    expect(socket.sent.length).toBe(sentCount);
+    socket.last.ack?.({ status: 'error', reason: 'session_not_found', detail: 'None.' });
+    client.askAgain(TOPIC);
+    expect(socket.sent.length).toBe(sentCount + 1);
+    socket.last.ack?.(snapshot(3, session('a')));
+    expect([client.read(TOPIC).phase, ids()]).toEqual(['live', ['a']]);
+    client.askAgain(TOPIC);
+    expect(socket.sent.length).toBe(sentCount + 1);
+  });
+
   it('tells when the gateway itself refuses', () => {
     socket.receive('connect_error', new Error('Sign in.'));
     expect(refusedCount).toBe(1);

@@ -150,6 +150,12 @@ export class LiveClient {
     };
   }
 
+  /** Of one that was refused, since what was not there has come. */
+  askAgain(topic: Topic): void {
+    const entry = this.#topics.get(topic);
+    if (entry?.state.phase === 'refused' && this.#hasSocket) this.#subscribe(topic, entry);
+  }
+
   /** What is sent arrives, at once or when the silence ends. */
   get #hasSocket(): boolean {
     return this.#connection.kind === 'connected' || this.#connection.kind === 'silent';

@@ -2,11 +2,10 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { SearchX } from 'lucide-react';
 import { type RefObject, useCallback, useEffect, useRef, useState } from 'react';
-import { type SessionDetail, sessionTopic } from '#contracts';
+import type { SessionDetail } from '#contracts';
 import { useShortcut } from '../../app/keyboard/use-shortcut';
 import { TextLink } from '../../app/text-link';
 import { useBack } from '../../app/use-back';
-import { useTopic } from '../../realtime';
 import { Callout, EmptyState, Skeleton, SkipButton, Tabs, useIsPhone } from '../../ui';
 import { ActionBar } from '../hitl-console/action-bar';
 import { AuditTrail } from '../hitl-console/audit-trail';
@@ -21,15 +20,15 @@ import type { InspectTab } from './inspect-search';
 import { Scratchpad } from './scratchpad';
 import { SessionCalls } from './session-calls';
 import { Timeline } from './timeline';
+import { useSession } from './use-session';
 
 const route = getRouteApi('/shell/sessions/$sessionId');
 
 export function InspectPage() {
   const { sessionId } = route.useParams();
-  const { data, phase, refusal } = useTopic(sessionTopic(sessionId));
+  const { data, phase, refusal, isUnknown } = useSession(sessionId);
   useBack('/');
 
-  const isUnknown = phase === 'refused' && refusal?.reason === 'session_not_found';
   if (data) return <Inspect key={sessionId} detail={data} isDeleted={isUnknown || data.isDeleted === true} />;
   if (phase === 'refused') {
     return (
@@ -51,6 +50,7 @@ export function InspectPage() {
         <span className="break-all font-mono text-xs">{sessionId}</span>
         <br />
         {refusal?.detail}
+        {isUnknown ? ' Once it begins, it is shown here.' : null}
       </EmptyState>
     );
   }
