@@ -81,3 +81,19 @@ test('the page of a session that is not there yet shows it once it begins', asyn
   expect(complaints).toEqual([]);
   await page.context().close();
 });
+
+test('the page of a session that was deleted, and whose id comes again, shows nothing of the one before', async () => {
+  await step('again', 'of the one before');
+  const page = await openAs(browser, gateway, 'cem', '/sessions/again');
+  const complaints = complaintsOf(page);
+  await page.getByTestId('step-row').filter({ hasText: 'of the one before' }).waitFor();
+  await passDays(3);
+  await isDeleted('again');
+  await gone(page).waitFor();
+  await step('again', 'of the new one');
+  await gone(page).waitFor({ state: 'detached' });
+  await page.getByTestId('step-row').filter({ hasText: 'of the new one' }).waitFor();
+  expect(await page.getByTestId('step-row').count()).toBe(1);
+  expect(complaints).toEqual([]);
+  await page.context().close();
+});

@@ -116,6 +116,32 @@ describe('LiveHub', () => {
     expect(await hub.subscribe('t', sessionTopic('s'), ack?.seq)).toMatchObject({ ack: { kind: 'reset' } });
   });
 
+  test('who watched a session that was deleted has no part of the one that comes under its id', async () => {
+    const topic = sessionTopic('s');
+    const snapshots = ['old', 'new'];
+    hub.provideSnapshot('session:', () => snapshots.shift());
+    const step = (trace_id: string) => ({ kind: 'step', step: { trace_id } }) as never;
+    await hub.subscribe('t', topic, undefined);
+    hub.publish('t', topic, step('old'));
+    hub.publish('t', topic, { kind: 'deleted' });
+    hub.publish('t', topic, step('new'));
+    hub.flush();
+    const [ofOld, ofNew] = sent.map(({ frame }) => frame) as [Frame, Frame];
+    expect(ofOld.events.map(({ payload }) => (payload as { kind: string }).kind)).toEqual([
+      'step',
+      'deleted',
+    ]);
+    // Frames that do not meet: the page asks again, and does not get the rest of a story whose beginning is gone.
+    expect(ofNew.from_seq).toBeGreaterThan(ofOld.to_seq + 1);
+    for (const seq of [ofOld.from_seq - 1, ofOld.from_seq, ofOld.to_seq]) {
+      snapshots.push('new');
+      expect(await hub.subscribe('t', topic, seq)).toMatchObject({ ack: { kind: 'reset' } });
+    }
+    expect(await hub.subscribe('t', topic, ofNew.from_seq)).toMatchObject({
+      ack: { kind: 'deltas', events: [] },
+    });
+  });
+
   test('makes views of what it has, for those who come, who come back, and who are there', async () => {
     const view = (trace_id: string) => ({ trace_id, isView: true });
     hub.publish('t', TOPICS.messages, { trace_id: 'a' } as StoredStep);

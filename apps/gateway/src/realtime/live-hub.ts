@@ -39,6 +39,10 @@ const GATEWAY_TOPICS: ReadonlySet<string> = new Set(Object.values(TOPICS));
 const isUrgent = (topic: string, payload: unknown): boolean =>
   topic.startsWith(SESSION_PREFIX) ? !FEED_KINDS.has((payload as { kind: string }).kind) : URGENT.has(topic);
 
+/** Of its session nothing that was told goes on, should another come under the same id. */
+const isLast = (topic: string, payload: unknown): boolean =>
+  topic.startsWith(SESSION_PREFIX) && (payload as { kind: string }).kind === 'deleted';
+
 export const isTopic = (topic: string): topic is Topic =>
   GATEWAY_TOPICS.has(topic) || (topic.startsWith(SESSION_PREFIX) && topic.length > SESSION_PREFIX.length);
 
@@ -112,6 +116,9 @@ export class LiveHub implements LivePublisher, LiveAudience {
     if (!log.isWatched) return;
     if (isUrgent(topic, payload)) this.#sendPending(tenantId, log);
     else this.#dirty.set(log, tenantId);
+    if (!isLast(topic, payload)) return;
+    this.#countOne();
+    log.beginAnew();
   }
 
   isWatched(tenantId: string): boolean {

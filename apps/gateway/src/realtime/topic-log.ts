@@ -51,6 +51,13 @@ export class TopicLog {
     if (this.#watcherCount > 0) this.#pending.push({ seq: this.seq, payload: this.#viewOf(published) });
   }
 
+  /** Of what was sent nothing goes on: a number that nobody gets lies between it and what comes, so that whoever has it asks anew. */
+  beginAnew(): void {
+    this.seq += 1;
+    while (this.#recent.shift() !== undefined) this.#chars.shift();
+    this.#recentChars = 0;
+  }
+
   get isEmpty(): boolean {
     return this.#recent.size === 0;
   }

@@ -6,7 +6,7 @@ import type { TopicMerge } from '../topic-merge';
 export const STEPS_COUNT_MAX = 2_000;
 
 export interface SessionData extends SessionDetail {
-  /** Retention has deleted it since: what was read of it before is still here, and nowhere else. */
+  /** Retention has deleted it since: what was read of it before is still here, and nowhere else. One of its id that begins is read anew. */
   isDeleted?: boolean;
 }
 
@@ -48,8 +48,7 @@ function applySessionEvent(detail: SessionData, event: SessionEvent): SessionDat
         ? detail
         : { ...detail, semantic_loops: [...detail.semantic_loops, event.event] };
     case 'session':
-      // Nobody tells of the row of one that is gone: it has begun anew.
-      return { ...detail, session: event.session, isDeleted: false };
+      return { ...detail, session: event.session };
     default:
       // A newer gateway may send kinds that this page does not know yet.
       return detail;
