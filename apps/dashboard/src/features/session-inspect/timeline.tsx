@@ -159,7 +159,7 @@ function WhyNoSteps({ session }: { session: SessionView }) {
     case 'answer':
       return 'Its first call is under way. It is a step once it has its answer.';
     case 'stepless':
-      return 'Its calls so far made none: embeddings and answers that were cut off do not. They are under Calls.';
+      return 'Its calls so far made none: embeddings, answers that were cut off and calls beyond so many a second do not. They are under Calls.';
     case null:
       return null;
   }
