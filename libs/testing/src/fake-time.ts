@@ -6,15 +6,20 @@ export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(r
 
 /** Its timers go by the steady clock: whoever sets the wall clock leaves them as they are. */
 export class FakeTime extends FakeClock {
-  readonly #waiting = new Set<{ atMs: number; run: () => void }>();
+  readonly #waiting = new Set<{ atMs: number; run: () => void; set: Error }>();
 
   get timerCount(): number {
     return this.#waiting.size;
   }
 
+  /** Where each that waits was set: a timer that nobody expects may be somebody else's. */
+  get timers(): string[] {
+    return [...this.#waiting].map(({ set }) => set.stack ?? '');
+  }
+
   /** Calls `run` once, `delayMs` from now. @returns how to call it off */
   after(delayMs: number, run: () => void): () => void {
-    const waiting = { atMs: this.steadyMs() + Math.max(0, delayMs), run };
+    const waiting = { atMs: this.steadyMs() + Math.max(0, delayMs), run, set: new Error('set') };
     this.#waiting.add(waiting);
     return () => {
       this.#waiting.delete(waiting);

@@ -290,7 +290,7 @@ class Race extends RaceOfActors {
     for (const call of this.#beside.keys()) isDue(call, 'answered');
     await turn();
     this.#mustBeTrue();
-    expect(this.time.timerCount).toBe(0);
+    expect(this.time.timers).toEqual([]);
     for (const failure of this.failures) throw failure;
     for (const call of this.calls) expect([call.name, call.told]).not.toEqual([call.name, null]);
   }

@@ -213,7 +213,7 @@ class Race extends RaceOfActors implements InferenceHost {
     }
     for (const failure of this.failures) throw failure;
     expect(this.#askers.filter(({ told }) => told === null)).toEqual([]);
-    expect(this.#time.timerCount).toBe(0);
+    expect(this.#time.timers).toEqual([]);
     await this.#close();
   }
 }
