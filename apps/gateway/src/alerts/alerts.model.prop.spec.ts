@@ -128,6 +128,8 @@ interface Told {
   unwatched: { last: Told['lastWallMs']; atMs: number };
   /** Somebody has it, or may have it: the process died, or it may have begun anew since. `atMs`: when it was taken. */
   inHand: { isSure: boolean; atMs: number } | null;
+  /** Last: it is repeated with the next tick. */
+  handedBackMs: number;
   /** Sessions named since they began. */
   sessionIds: Set<string>;
   /** Those that were named, and ended or began anew after. Infinity: they may count as told, for no tick or no later process knows. */
@@ -153,6 +155,7 @@ const untold = (): Told => ({
   lastWallMs: null,
   unwatched: { last: null, atMs: Number.NEGATIVE_INFINITY },
   inHand: null,
+  handedBackMs: Number.NEGATIVE_INFINITY,
   sessionIds: new Set(),
   endedMs: new Map(),
   truth: 'no',
@@ -649,7 +652,9 @@ class Run {
         const isFiring = (error: ObservatoryError) => must(error.code === 'alert_not_firing', error.code);
         const shown = await Promise.race([taken.catch(isFiring), this.#gone()]);
         const told = this.rules.get(ruleId)?.told.get(act.agent);
-        if (shown && told) told.inHand = body.acknowledged ? { isSure: true, atMs: world.nowMs } : null;
+        if (!shown || !told) break;
+        told.inHand = body.acknowledged ? { isSure: true, atMs: world.nowMs } : null;
+        if (!body.acknowledged) told.handedBackMs = world.nowMs;
         break;
       }
       case 'replace': {
@@ -923,7 +928,8 @@ class Run {
       must(told.isOpen || told.mayBeOpen, `${what}: is to be told`);
       if (!isLasting(this.#setMs)) continue;
       const sinceMs = this.wallMs - (told.lastWallMs?.max ?? 0);
-      if (settings.repeat_s !== null && told.lastWallMs !== null && !told.mayBeOver && told.inHand === null)
+      const isInNobodysHand = told.inHand === null && isLasting(told.handedBackMs);
+      if (settings.repeat_s !== null && told.lastWallMs !== null && !told.mayBeOver && isInNobodysHand)
         must(
           sinceMs < Math.max(settings.repeat_s, settings.cooldown_s) * 1_000 + SLACK_MS,
           `${what}: is to be repeated`,
