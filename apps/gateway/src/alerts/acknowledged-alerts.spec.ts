@@ -108,17 +108,29 @@ describe('an alert that somebody acknowledges', () => {
     expect(after.sent).toEqual([]);
   });
 
-  it('stays so though the process dies before it has kept that, and has told it', async () => {
-    const { area, store, time } = await startFiring();
-    await time.pass(2_000);
-    const taking = area.rules.acknowledge(ADMIN, RULE, TAKE);
-    store.commitDocuments = () => new Promise(() => {});
-    await taking;
-    await settle();
-    const next = new MemoryAlertStore();
-    Object.assign(next, { ...store, commitDocuments: next.commitDocuments });
-    const after = await startAlerts({ store: next, time });
-    expect(inHandsOf(after)).toEqual({ by: ADMIN.operator_id, at_ms: time.nowMs() });
+  it('is kept in one write with its line in the audit, and so is that it is handed back: all else may be lost', async () => {
+    for (const isHandedBack of [false, true]) {
+      const { area, store, time } = await startFiring();
+      if (isHandedBack) await area.rules.acknowledge(ADMIN, RULE, TAKE);
+      await settle();
+      let isDead = false;
+      const dyingAfter =
+        <Write, Result>(write: (given: Write) => Promise<Result>) =>
+        (given: Write) => {
+          if (isDead) return new Promise<Result>(() => {});
+          isDead = true;
+          return write.call(store, given);
+        };
+      store.commitDocuments = dyingAfter(store.commitDocuments);
+      store.commitControl = dyingAfter(store.commitControl);
+      store.saveDelivery = dyingAfter(store.saveDelivery);
+      await area.rules.acknowledge(EVE, RULE, isHandedBack ? HAND_BACK : TAKE);
+      await settle();
+      const { docs, rows, incidents } = store;
+      const next = Object.assign(new MemoryAlertStore(), { docs, rows, incidents });
+      const after = await startAlerts({ store: next, time });
+      expect(inHandsOf(after)).toEqual(isHandedBack ? null : { by: EVE.operator_id, at_ms: time.nowMs() });
+    }
   });
 
   it('is in nobody’s where the audit takes no line', async () => {

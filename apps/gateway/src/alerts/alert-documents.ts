@@ -204,13 +204,14 @@ export class AlertDocuments {
     return this.#firing;
   }
 
-  /** Of a rule that is gone meanwhile, nothing is kept once all that it fired is closed. */
-  async saveFiring(firing: KeptFiring): Promise<void> {
+  /** Of a rule that is gone meanwhile, nothing is kept once all that it fired is closed. @param audit of an operator who changed it */
+  async saveFiring(firing: KeptFiring, ...audit: AuditDraft[]): Promise<void> {
     const { tenantId, ruleId, states } = firing;
     const { store } = this.#options;
     const rule = this.rule(tenantId, ruleId);
     const removed = this.#tenant(tenantId).removing.has(ruleId) ? rule : undefined;
-    if (rule !== undefined) await store.commitDocuments({ saved: [this.#firingDocument(firing, removed)] });
+    if (rule !== undefined)
+      await store.commitDocuments({ saved: [this.#firingDocument(firing, removed)], audit });
     else if (states.length === 0)
       await store.commitDocuments({
         deleted: [{ tenant_id: tenantId, kind: 'alert_rule', id: FIRING_PREFIX + ruleId }],

@@ -2,11 +2,19 @@
  * Watches: whoever knows something tells it with `note`, once a second it looks at what time alone changes, and what is
  * due goes to the channels of its rule. Notes cost little and never throw; they sit on request paths.
  */
-import { type AgentScope, type AlertNotice, type AlertRule, agentScope, type PolicyBar } from '#contracts';
+import {
+  type AgentScope,
+  ALL_AGENTS,
+  type AlertNotice,
+  type AlertRule,
+  agentScope,
+  type PolicyBar,
+} from '#contracts';
 import {
   type AlertEvent,
   AlertRules,
   type DueNotice,
+  type FiringState,
   firingAfter,
   type KeptFiring,
   noticeOf,
@@ -21,6 +29,8 @@ import { ruleKey } from './delivery-queue.js';
 export const ALERT_MONITOR = Symbol('AlertMonitor');
 
 const TICK_MS = 1_000;
+
+export type Acknowledging = Parameters<AlertRules['acknowledge']>;
 
 export interface AlertMonitorOptions {
   documents: Pick<AlertDocuments, 'rules' | 'rule' | 'loadedFiring' | 'saveFiring'>;
@@ -126,6 +136,20 @@ export class AlertMonitor {
     return { tenantId, ruleId, states, asOfSeq, asOfMs: this.#options.clock.nowMs() };
   }
 
+  /**
+   * As `kept`, with what somebody takes in hand or hands back now. Null: some of its notices are not on disk, and to keep that they
+   * were told would lose them with this process.
+   */
+  keptInHand(...change: Acknowledging): KeptFiring | null {
+    const [tenantId, ruleId, { agentId, sinceMs }, acknowledged] = change;
+    if (this.#options.unwrittenRules().has(ruleKey(tenantId, ruleId))) return null;
+    const kept = this.kept(tenantId, ruleId);
+    const isMeant = ({ agent_id, since_ms }: FiringState) =>
+      agent_id === (agentId ?? ALL_AGENTS) && since_ms === sinceMs;
+    const states = kept.states.map((state) => (isMeant(state) ? { ...state, acknowledged } : state));
+    return { ...kept, states };
+  }
+
   /** Agents for which a rule about budgets fires. */
   *overBudget(): Generator<AgentScope> {
     for (const { tenantId, agentId } of this.#rules.firingAgents('budget'))
@@ -133,7 +157,7 @@ export class AlertMonitor {
   }
 
   /** @see AlertRules.acknowledge */
-  acknowledge(...change: Parameters<AlertRules['acknowledge']>): void {
+  acknowledge(...change: Acknowledging): void {
     this.#run(() => this.#rules.acknowledge(...change));
     this.#saveChanged();
   }

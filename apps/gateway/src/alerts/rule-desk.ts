@@ -12,10 +12,11 @@ import {
   RULE_CHANNELS_MAX,
   repeatedNames,
 } from '#contracts';
-import { type AlertRules, isUnheard, type KeptFiring, type RuleSettings, untold } from '#domain/alerts';
+import { isUnheard, type KeptFiring, type RuleSettings, untold } from '#domain/alerts';
 import { type ChangeQueue, type Clock, canonicalJson, changesOf, type IdSource } from '#kernel';
-import type { SettingsAudit } from '../auth/settings-audit.js';
+import type { AuditLine, SettingsAudit } from '../auth/settings-audit.js';
 import type { AlertDocuments } from './alert-documents.js';
+import type { Acknowledging } from './alert-monitor.js';
 
 const RULES_PER_TENANT_MAX = 100;
 
@@ -32,7 +33,8 @@ export interface RuleDeskParts {
     kept(tenantId: string, ruleId: string): KeptFiring;
     rulesChanged(tenantId: string): void;
     ruleRemoved(tenantId: string, ruleId: string): void;
-    acknowledge(...change: Parameters<AlertRules['acknowledge']>): void;
+    acknowledge(...change: Acknowledging): void;
+    keptInHand(...change: Acknowledging): KeptFiring | null;
   };
 }
 
@@ -132,11 +134,11 @@ export class RuleDesk {
   }
 
   /**
-   * Takes an alert in hand, or hands it back, whoever has it: that one may have gone. In the audit before it is so.
+   * Takes an alert in hand, or hands it back, whoever has it: that one may have gone. In the audit before it is so, and kept with it.
    * @throws ObservatoryError alert_rule_not_found; alert_not_firing; alert_acknowledged where somebody else has it
    */
   acknowledge(by: OperatorPrincipal, ruleId: string, body: AcknowledgeBody): Promise<AlertRule> {
-    const { audit, changes, clock, watch } = this.#parts;
+    const { audit, changes, clock, documents, watch } = this.#parts;
     const { tenant_id, operator_id } = by;
     return changes.run(tenant_id, async () => {
       const rule = this.#required(tenant_id, ruleId);
@@ -150,14 +152,13 @@ export class RuleDesk {
       const { acknowledged } = body;
       const was = before === null ? {} : { was_with: before };
       const detail = { rule_id: ruleId, name: rule.name, ...about, acknowledged, ...was };
-      await audit.record(by, tenant_id, 'alert_rule.acknowledge', detail);
       const meant = { agentId: body.agent_id, sinceMs: firing.since_ms };
-      watch.acknowledge(
-        tenant_id,
-        ruleId,
-        meant,
-        acknowledged ? { by: operator_id, at_ms: clock.nowMs() } : null,
-      );
+      const taken = acknowledged ? { by: operator_id, at_ms: clock.nowMs() } : null;
+      const change: Acknowledging = [tenant_id, ruleId, meant, taken];
+      const line: AuditLine = [by, tenant_id, 'alert_rule.acknowledge', detail];
+      const kept = watch.keptInHand(...change);
+      await (kept === null ? audit.record(...line) : documents.saveFiring(kept, audit.draft(...line)));
+      watch.acknowledge(...change);
       return this.#shown(tenant_id, this.#required(tenant_id, ruleId));
     });
   }
