@@ -1,7 +1,7 @@
 /**
  * Two operators, agents, receivers, the clock and a process that may die, all at once; what they wait for comes in any order.
  * Whatever the order: who was told that something began is told that it is over, in this order and once, nothing goes to a channel
- * that was removed, and memory is what the disk has.
+ * that was removed, an alert is in the hands of one at a time and of nobody when it begins anew, and memory is what the disk has.
  */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
@@ -19,7 +19,7 @@ import {
   type OperatorPrincipal,
   type ProxyStore,
 } from '#contracts';
-import type { SendOutcome } from '#domain/alerts';
+import type { FiringState, SendOutcome } from '#domain/alerts';
 import { checkRaces, FakeTime, letAllCome, RACES_MS, turn } from '#testing';
 import { ADMIN } from '../auth/access.fixture.js';
 import { failed, MemoryAlertStore, type Sent, startAlerts, WEBHOOK } from './alerts.fixture.js';
@@ -32,10 +32,12 @@ type RulePatch =
   | { enabled: boolean }
   | { muteS: number }
   | { channels: readonly number[] };
+type Acknowledge = { do: 'take' | 'hand back'; rule: number; agent: Agent };
 type OperatorAct =
   | { do: 'create'; channels: readonly number[] }
   | { do: 'patch'; rule: number; patch: RulePatch }
   | { do: 'remove'; rule: number }
+  | Acknowledge
   | { do: 'move' | 'remove channel' | 'test' | 'retry all'; channel: number }
   | { do: 'retry'; nth: number };
 type Acts = {
@@ -70,10 +72,18 @@ class RaceStore extends MemoryAlertStore {
   }
 
   override commitDocuments(write: DocumentWrite) {
-    return this.#write('documents', () => super.commitDocuments(write));
+    const taken = this.race.takenBy(write.audit);
+    return this.#write('documents', () => {
+      this.race.noteTaken(taken);
+      return super.commitDocuments(write);
+    });
   }
   override commitControl(write: ControlWrite): Promise<ControlCommit> {
-    return this.#write('audit', () => super.commitControl(write));
+    const taken = this.race.takenBy(write.audit);
+    return this.#write('audit', () => {
+      this.race.noteTaken(taken);
+      return super.commitControl(write);
+    });
   }
   override saveDelivery(delivery: AlertDelivery) {
     const given = structuredClone(delivery);
@@ -138,6 +148,17 @@ class RaceStore extends MemoryAlertStore {
   }
 }
 
+/**
+ * Of an alert: who takes it, or hands it back (null), as one line of the audit says; undefined: what fires was written without it, and
+ * the process died.
+ */
+interface Taken {
+  alert: string;
+  by: string | null | undefined;
+  /** Of the firing that was meant. */
+  sinceMs: number | undefined;
+}
+
 interface Attempt {
   deliveryId: string;
   channelId: string;
@@ -163,6 +184,8 @@ class Race {
   readonly #attempts: Attempt[] = [];
   readonly #everDead = new Set<string>();
   readonly #known = new Map<string, AlertDelivery>();
+  /** By alert, as it was written last. */
+  readonly #taken = new Map<string, Taken>();
   readonly #failures: unknown[] = [];
   #deathCount = 0;
   #serial = 0;
@@ -188,6 +211,54 @@ class Race {
       if (notice.phase !== 'recovered') this.#fail(`${notice.phase} of ${notice.rule_id}, which was removed`);
     this.#known.set(delivery_id, delivery);
     this.#note(`written: ${delivery_id} ${notice.phase} ${notice.agent_id} ${state}`);
+  }
+
+  takenBy(audit: DocumentWrite['audit']): Taken | undefined {
+    const line = audit?.find(({ action }) => action === 'alert_rule.acknowledge');
+    if (line === undefined) return undefined;
+    const { rule_id, agent_id, acknowledged } = line.detail;
+    const alert = `${rule_id} ${agent_id}`;
+    const by = acknowledged === true ? line.operator_id : null;
+    return { alert, by, sinceMs: this.#firing().get(alert)?.since_ms };
+  }
+
+  /** It is on disk. */
+  noteTaken(taken: Taken | undefined): void {
+    if (taken === undefined) return;
+    const { alert, by, sinceMs } = taken;
+    const before = this.#taken.get(alert);
+    this.#note(`on disk: ${alert} since ${sinceMs} is with ${by}`);
+    if (by !== null && typeof before?.by === 'string' && before.sinceMs === sinceMs)
+      this.#fail(`${by} takes ${alert}, which ${before.by} has`);
+    this.#taken.set(alert, taken);
+  }
+
+  /** Whose alert is in whose hands, in memory, is what was written of this firing of it. */
+  #checkHands(): void {
+    for (const [alert, { since_ms, acknowledged }] of this.#firing()) {
+      const taken = this.#taken.get(alert);
+      const has = taken?.sinceMs === since_ms ? taken.by : null;
+      if (has !== undefined)
+        expect([alert, since_ms, acknowledged?.by ?? null]).toEqual([alert, since_ms, has]);
+    }
+  }
+
+  /** Who has it by what is written of what fires. */
+  #onDisk(alert: string): string | null {
+    const [ruleId, agentId] = alert.split(' ');
+    const { body } = this.store.docs.get(`default/alert_rule/firing:${ruleId}`) ?? {};
+    const { states = [] } = (body ?? {}) as { states?: FiringState[] };
+    return states.find(({ agent_id }) => agent_id === agentId)?.acknowledged?.by ?? null;
+  }
+
+  /** What fires, by its rule and agent. */
+  #firing(): Map<string, AlertRule['firing'][number]> {
+    const rules = this.alerts.area.rules.list('default');
+    return new Map(
+      rules.flatMap(({ rule_id, firing }) =>
+        firing.map((one) => [`${rule_id} ${one.agent_id}`, one] as const),
+      ),
+    );
   }
 
   async begin(): Promise<void> {
@@ -253,6 +324,8 @@ class Race {
       for (const one of acts) {
         await this.port(`${name} ${JSON.stringify(one)}`);
         await this.#isUp;
+        // Two firings begin in two moments.
+        this.time.setWallClock(1);
         this.#note(`${name} ${JSON.stringify(one)}`);
         await Promise.race([act(one), this.#died]);
       }
@@ -265,7 +338,7 @@ class Race {
     const { acts } = this;
     for (const by of ['ada', 'ben'] as const)
       void this.#actor(by, acts[by], (act) => this.#operate({ ...ADMIN, operator_id: by }, act));
-    void this.#actor('agents', acts.agents, async (act) => this.#stopOrStart(act));
+    void this.#actor('agents', acts.agents, async (act) => this.#stopAnewOrStart(act));
     void this.#actor('clock', acts.clock, ({ ms }) => this.time.pass(ms));
     void this.#actor('death', acts.deaths, async (act) => this.#die(act));
     await this.#idle();
@@ -301,6 +374,7 @@ class Race {
         this.#removedRules.add(id);
         return;
       }
+      if ('agent' in act) return this.#acknowledge(by, id, act);
       const { patch } = act;
       if ('channels' in patch) {
         this.#touchedRules.add(id);
@@ -327,6 +401,21 @@ class Race {
     }
   }
 
+  /** Nobody takes what another one has, and what is answered is so. */
+  async #acknowledge(by: OperatorPrincipal, ruleId: string, { do: what, agent }: Acknowledge): Promise<void> {
+    const acknowledged = what === 'take';
+    const mine = `${by.operator_id} has this alert in hand already.`;
+    const shown = await this.alerts.area.rules
+      .acknowledge(by, ruleId, { agent_id: agent, acknowledged })
+      .catch((error: ObservatoryError) => {
+        if (error.code === 'alert_acknowledged' && error.detail === mine) this.#fail(mine);
+        throw error;
+      });
+    const has = shown.firing.find(({ agent_id }) => agent_id === agent)?.acknowledged?.by ?? null;
+    if (has !== null && has !== (acknowledged ? by.operator_id : null))
+      this.#fail(`${by.operator_id} is answered to ${what} that ${has} has it`);
+  }
+
   #idsOf(channels: readonly number[]): string[] {
     return [...new Set(channels.map((one) => this.#channels[one % this.#channels.length]?.id ?? ''))];
   }
@@ -337,6 +426,13 @@ class Race {
     const body = alertRuleBodySchema.parse({ name, type: 'kill_switch', cooldown_s: 0 });
     const rule = await this.alerts.area.rules.create(by, { ...body, channel_ids: this.#idsOf(channels) });
     this.#rules.push({ id: rule.rule_id, name });
+  }
+
+  /** Whoever is stopped and is to be is reactivated in between. */
+  #stopAnewOrStart({ agent, isStopped }: Acts['agents'][number]): void {
+    this.#stopOrStart({ agent, isStopped: false });
+    this.time.setWallClock(1);
+    this.#stopOrStart({ agent, isStopped });
   }
 
   #stopOrStart({ agent, isStopped }: Acts['agents'][number]): void {
@@ -359,12 +455,16 @@ class Race {
     const incident = { ...known, ...fact, breakdown: { score: 13 } } as unknown as Incident;
     incidents.push({ tenant_id: 'default', incident });
     monitor.note({ kind: 'incident', ...fact, ...known, score: 13 });
+    for (const [alert, { acknowledged, agent_id }] of this.#firing())
+      if (agent_id === agent && acknowledged !== null) this.#fail(`${alert} begins anew in the hands of one`);
   }
 
   #die({ written, downMs }: Acts['deaths'][number]): void {
     const { store } = this;
     store.die(written);
     this.#deathCount += 1;
+    for (const taken of this.#taken.values())
+      if (this.#onDisk(taken.alert) !== taken.by) taken.by = undefined;
     this.#dies();
     this.store = new RaceStore(this, store);
     this.time = new FakeTime(this.time.nowMs() + downMs);
@@ -377,6 +477,10 @@ class Race {
     this.isFree = true;
     this.store.commit();
     await this.#isUp;
+    await turn();
+    await turn();
+    this.#throw();
+    this.#checkHands();
     await this.time.pass(200_000);
     this.#throw();
     this.#checkDeliveries();
@@ -492,7 +596,7 @@ class Race {
           const isOn = isWatched && this.#incidents.has(agent);
           const last = told.get(`${rule.rule_id} ${agent} ${channelId}`)?.notice;
           if (this.#touchedRules.has(rule.rule_id) || (last !== undefined && this.#isVague(last))) continue;
-          const isTold = last?.phase === 'firing';
+          const isTold = last !== undefined && last.phase !== 'recovered';
           expect([rule.name, agent, channelId, isTold]).toEqual([rule.name, agent, channelId, isOn]);
         }
   }
@@ -528,6 +632,14 @@ const operatorAct: fc.Arbitrary<OperatorAct> = fc.oneof(
     }),
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('remove' as const), rule: ruleNth }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      do: fc.constantFrom('take' as const, 'take' as const, 'hand back' as const),
+      rule: ruleNth,
+      agent,
+    }),
+  },
   {
     weight: 4,
     arbitrary: fc.record({
