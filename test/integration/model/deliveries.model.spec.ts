@@ -1,15 +1,25 @@
 /**
- * Whatever agents call and spend, whatever a receiver makes of it, and however often the gateway goes down: what a rule about calls
- * says is true, is told once to each of its channels and in its order, or is listed as a dead letter or as waiting.
+ * Whatever agents call and spend, whatever a receiver makes of it, who takes an alert in hand, and however often the gateway goes
+ * down: what a rule about calls says is true, is told once to each of its channels and in its order, or is listed as a dead letter or
+ * as waiting.
  */
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { SQLite } from '#adapters/sqlite';
 import { ALL_AGENTS } from '#contracts';
-import { type Answer, type Receiver, startReceiver, status } from '../http-receiver.js';
+import { isOpensslMissing, selfSigned } from '../self-signed.js';
 import { OPERATOR_TOKEN, operatorAt, type RunningGateway } from '../start-gateway.js';
 import { gateway, startAgain, startOneGateway, upstream, upstreamsAt } from '../start-one-gateway.js';
+import {
+  type AlertReceiver,
+  BECOMES,
+  MODES,
+  type Mode,
+  type State,
+  startAlertReceivers,
+  type Told,
+} from './alert-receivers.js';
 import { ask, ChatVendor, COST_USD, MODELS } from './proxied-chat.js';
 import { command, type Ending, MODEL_TIMEOUT_MS, runModel, soon, times } from './run-model.js';
 import { AGENTS, LiveThings, TENANTS, type TenantName } from './two-tenants.js';
@@ -30,19 +40,12 @@ const ATTEMPTS_MAX = 10;
 /** What a page that comes to look is shown at least. */
 const SHOWN_AT_ONCE = 50;
 
-/** What a receiver does with a notice. */
-const MODES = {
-  take: status(200),
-  fail: status(500),
-  rest: status(503, { 'retry-after': '3600' }),
-  gone: status(410),
-  bad: status(400),
-  'hang up': (_, response) => void response.destroy(),
-} satisfies Record<string, Answer>;
-type Mode = keyof typeof MODES;
-type State = 'delivered' | 'pending' | 'dead';
-const becomes = (mode: Mode): State =>
-  mode === 'take' ? 'delivered' : mode === 'gone' || mode === 'bad' ? 'dead' : 'pending';
+/** A webhook, a Slack-compatible server and a mail server. */
+const RECEIVERS: readonly number[] = [0, 1, 2];
+
+/** Who takes alerts in hand. */
+const PEOPLE = ['ada', 'ben'] as const;
+type Person = (typeof PEOPLE)[number];
 
 /** An agent, or all of a tenant together. */
 class Subject {
@@ -73,6 +76,8 @@ interface Firing {
   isCooling: boolean;
   /** People know that calls are refused. */
   isRefusalTold: boolean;
+  /** Who has it in hand. */
+  inHandOf: Person | null;
   /** `isWhole`: all calls of the window were counted. */
   tally: { calls: number; failures: number; isWhole: boolean } | null;
 }
@@ -104,12 +109,14 @@ class Model {
   >;
   readonly agents = AGENTS.map(({ of, name }) => new Subject(of, name));
   readonly rules: Record<TenantName, Rule[]> = { red: [], blue: [] };
-  readonly modes: Mode[] = ['take', 'take'];
+  readonly modes: Mode[] = RECEIVERS.map(() => 'take');
   /** By tenant, rule, agent and receiver, in their order. */
   readonly deliveries = new Map<string, Delivery[]>();
   /** Since the gateway was started. */
   notices: Record<string, number> = {};
   finished = { delivered: 0, dead: 0 };
+  /** Of alerts taken in hand or handed back. */
+  readonly auditCount: Record<TenantName, number> = { red: 0, blue: 0 };
   /** Rules of which something changed that no notice says: a start knows of it what was kept, once a second. */
   readonly silentlyChanged = new Set<Rule>();
   #serial = 0;
@@ -133,7 +140,7 @@ class Model {
     for (const [key, deliveries] of this.deliveries)
       if (key.endsWith(` ${at}`) && (of === undefined || key.startsWith(`${of} `)))
         for (const one of deliveries)
-          if (one.state === was) this.settle(one, becomes(this.modes[at] as Mode));
+          if (one.state === was) this.settle(one, BECOMES[this.modes[at] as Mode]);
   }
 
   tell(rule: Rule, phase: string, { of, name }: Subject): void {
@@ -147,7 +154,7 @@ class Model {
       this.deliveries.set(key, told);
       const one: Delivery = { phase, state: 'pending' };
       told.push(one);
-      this.settle(one, becomes(this.modes[at] as Mode));
+      this.settle(one, BECOMES[this.modes[at] as Mode]);
     }
   }
 
@@ -166,7 +173,7 @@ class Model {
     if (!isOn) {
       if (rule.notify_recovery && known.count > 0) this.tell(rule, 'recovered', subject);
       else this.silentlyChanged.add(rule);
-      Object.assign(known, { isFiring: false, count: 0, isRefusalTold: false });
+      Object.assign(known, { isFiring: false, count: 0, isRefusalTold: false, inHandOf: null });
       return;
     }
     known.isFiring = true;
@@ -180,6 +187,15 @@ class Model {
     known.count += 1;
     known.isCooling = true;
     this.tell(rule, 'firing', subject);
+  }
+
+  /** Whoever heard of it hears who has it; that it is handed back nobody does. */
+  handOver(rule: Rule, subject: Subject, to: Person | null): void {
+    const known = rule.firing.get(subject) as Firing;
+    known.inHandOf = to;
+    this.auditCount[rule.of] += 1;
+    if (to !== null && known.count > 0 && !rule.isMuted) this.tell(rule, 'acknowledged', subject);
+    else this.silentlyChanged.add(rule);
   }
 
   /** Of those that it is about no more. @param told the rule as it was */
@@ -226,6 +242,7 @@ const quiet = (): Firing => ({
   count: 0,
   isCooling: false,
   isRefusalTold: false,
+  inHandOf: null,
   tally: null,
 });
 const isAbout = ({ of, enabled, type, agent_id }: Rule, subject: Subject): boolean => {
@@ -244,12 +261,13 @@ function reads(rule: Rule, subject: Subject, { isFiring, tally }: Firing): boole
   return isEnough && failures / calls >= rule.threshold;
 }
 
-let receivers: Receiver[] = [];
+const tls = isOpensslMissing ? null : selfSigned('DNS:localhost');
+let receivers: AlertReceiver[] = [];
 beforeAll(async () => {
-  receivers = [await startReceiver(), await startReceiver()];
+  receivers = await startAlertReceivers(tls);
 });
-afterAll(async () => {
-  for (const receiver of receivers) await receiver.close();
+afterAll(() => {
+  for (const receiver of receivers) receiver.close();
 });
 
 interface Counts {
@@ -277,10 +295,8 @@ class Real {
   readonly live = new LiveThings('gateway:deliveries', (one) => one.delivery_id);
   readonly channels: Record<TenantName, string[]> = { red: [], blue: [] };
   readonly keys = {} as Record<TenantName, string>;
-  /** By receiver, what it took, each delivery once and in the order in which it came. */
-  readonly taken: Map<string, Json>[] = [new Map(), new Map()];
-  /** By receiver, the ids of all that came. */
-  readonly came: Set<string>[] = [new Set(), new Set()];
+  /** By receiver, what it took, in the order in which it came. */
+  readonly taken: Told[][] = RECEIVERS.map(() => []);
   /** As it was looked at last. */
   readonly list: Record<TenantName, Json[]> = { red: [], blue: [] };
   /** Deliveries that were dead letters once. */
@@ -288,30 +304,18 @@ class Real {
   /** Of earlier runs, on this gateway. */
   before: Counts = { notices: {}, finished: { delivered: 0, dead: 0 }, pending: 0 };
 
-  constructor(
-    readonly run: number,
-    modes: Mode[],
-  ) {
+  constructor(readonly run: number) {
     upstream.script(new ChatVendor().script);
     receivers.forEach((receiver, at) => {
-      receiver.answer = (received, response) => {
-        const mode = modes[at] as Mode;
-        const id = String(received.headers['x-observatory-delivery']);
-        const notice = JSON.parse(received.body) as Json;
-        if (notice.phase !== 'test') {
-          expect(notice.tenant_id).toMatch(new RegExp(`-${this.run}$`));
-          this.came[at]?.add(id);
-          if (mode === 'take' && this.taken[at]?.has(id) === false) this.taken[at].set(id, notice);
-        }
-        MODES[mode](received, response);
-      };
+      receiver.setMode('take');
+      receiver.onTaken = (told) => this.taken[at]?.push(told);
     });
   }
 
   tenant = (of: TenantName) => `${of}-${this.run}`;
 
-  as = (of: TenantName): RunningGateway['operator'] =>
-    operatorAt(gateway.url, OPERATOR_TOKEN, 'ada', this.tenant(of));
+  as = (of: TenantName, person: Person = 'ada'): RunningGateway['operator'] =>
+    operatorAt(gateway.url, OPERATOR_TOKEN, person, this.tenant(of));
 
   watch = () => this.live.watch(gateway.url, this.tenant);
 
@@ -347,6 +351,8 @@ function expectTrue({ type, phase, detail }: Json): void {
   } else expect(spent_usd).toBeGreaterThanOrEqual(threshold_usd);
 }
 
+const firingText = ({ agent_id, notice_count, acknowledged }: Json): string =>
+  `${agent_id} ${notice_count} ${acknowledged?.by ?? null}`;
 const phaseOf = ({ phase, detail }: Json): string => (detail.watch_ended ? `${phase} unwatched` : phase);
 
 async function shown(model: Model, real: Real, of: TenantName): Promise<Json> {
@@ -387,7 +393,7 @@ async function shown(model: Model, real: Real, of: TenantName): Promise<Json> {
       .filter(({ rule_id }: Json) => !rule_id.startsWith('default_'))
       .map(({ rule_id, firing, firing_count }: Json) => ({
         rule_id,
-        firing: firing.map(({ agent_id, notice_count }: Json) => `${agent_id} ${notice_count}`).sort(),
+        firing: firing.map(firingText).sort(),
         firing_count,
       })),
     // What is not on disk is not known after a kill.
@@ -410,7 +416,7 @@ function modelled(model: Model, of: TenantName): Json {
       const all = [...firing].filter(([, { isFiring }]) => isFiring);
       return {
         rule_id: id,
-        firing: all.map(([{ name }, { count }]) => `${name} ${count}`).sort(),
+        firing: all.map(([{ name }, { count, inHandOf }]) => `${name} ${count} ${inHandOf}`).sort(),
         firing_count: all.length,
       };
     }),
@@ -421,22 +427,21 @@ function modelled(model: Model, of: TenantName): Json {
   };
 }
 
-/** What each receiver took is what is listed as delivered; that of one alert came in its order, unless it was a dead letter. */
+/** Each receiver took once what is listed as delivered; that of one alert came in its order, unless it was a dead letter. */
 function expectTold(real: Real): void {
   const all = TENANTS.flatMap((of) => real.list[of].map((one) => ({ ...one, key: real.keyOf(of, one) })));
-  for (const at of [0, 1]) {
+  for (const at of RECEIVERS) {
     const listed: Json[] = all.filter(({ key }) => key.endsWith(` ${at}`));
-    const taken = real.taken[at] as Map<string, Json>;
+    const taken = real.taken[at] as Told[];
     const delivered = listed.filter(({ state }) => state === 'delivered').map((one) => one.delivery_id);
-    expect([...taken.keys()].sort()).toEqual(delivered.sort());
+    expect(taken.map(({ deliveryId }) => deliveryId).sort()).toEqual(delivered.sort());
     const inList = new Map(listed.map((one) => [one.delivery_id, one]));
-    expect([...(real.came[at] as Set<string>)].filter((id) => !inList.has(id))).toEqual([]);
     const latest = new Map<string, number>();
-    for (const [id, notice] of taken) {
-      expect(notice).toEqual(inList.get(id)?.notice);
+    for (const { deliveryId, isOf } of taken) {
+      const { key, seq, notice, last_error } = inList.get(deliveryId) as Json;
+      if (!isOf(notice, last_error)) expect([at, deliveryId]).toEqual([at, notice]);
       expectTrue(notice);
-      if (real.wereDead.has(id)) continue;
-      const { key, seq } = inList.get(id) as Json;
+      if (real.wereDead.has(deliveryId)) continue;
       expect(seq).toBeGreaterThan(latest.get(key) ?? 0);
       latest.set(key, seq);
     }
@@ -512,9 +517,10 @@ async function burst(model: Model, real: Real, at: number, { count, ...given }: 
 const record: typeof fc.record = (model: any) => fc.record(model, { noNullPrototype: true }) as any;
 const at = fc.nat({ max: AGENTS.length - 1 });
 const of = fc.constantFrom(...TENANTS);
+const subject = fc.nat({ max: AGENTS.length + TENANTS.length - 1 });
 const pick = fc.nat({ max: RULES_MAX - 1 });
-const receiver = fc.constantFrom(0, 1);
-const channels = fc.constantFrom<readonly number[]>([], [0], [1], [1, 0], [0, 1], [0, 1]);
+const receiver = fc.constantFrom(...RECEIVERS);
+const channels = fc.constantFrom<readonly number[]>([], [0], [1], [2], [2, 0], [0, 1], [0, 1, 2], [0, 1, 2]);
 const threshold = fc.constantFrom(0.3, 0.5, 0.8);
 const threshold_usd = fc.constantFrom(0.01, 0.15, 0.45, 2.05);
 const window_s = fc.constantFrom(...WINDOWS_S);
@@ -599,7 +605,7 @@ const kinds = [
     command(
       'budget',
       record({
-        at: fc.nat({ max: AGENTS.length + TENANTS.length - 1 }),
+        at: subject,
         budget: fc.constantFrom(null, 0.005, 0.02, 0.25, 0.7, 2, 5),
       }),
       async (model: Model, real: Real, { at, budget }) => {
@@ -685,19 +691,21 @@ const kinds = [
       'receiver',
       record({
         receiver,
-        mode: fc.constantFrom<Mode>('take', 'take', ...(Object.keys(MODES) as Mode[])),
+        mode: fc.constantFrom<Mode>('take', 'take', ...MODES),
         isTested: fc.boolean(),
       }),
       async (model: Model, real: Real, { receiver, mode, isTested }) => {
         model.modes[receiver] = mode;
-        if (mode === 'take') {
+        receivers[receiver]?.setMode(mode);
+        if (BECOMES[mode] === 'delivered') {
           if (isTested && !(await isSoonTried(real, receiver)))
             for (const of of TENANTS) {
               const path = `/v1/alert-channels/${real.channels[of][receiver]}/test`;
-              expect((await real.as(of)('POST', path)).body.status).toBe('ok');
+              const isInPart = mode === 'some' && receivers[receiver]?.body.kind === 'email';
+              expect((await real.as(of)('POST', path)).body.status).toBe(isInPart ? 'failed' : 'ok');
             }
         }
-        if (!isTested || becomes(mode) === 'dead') await real.wake(receiver);
+        if (!isTested || BECOMES[mode] === 'dead') await real.wake(receiver);
         model.tried(receiver, 'pending');
         await agree(model, real);
       },
@@ -720,7 +728,7 @@ const kinds = [
         expect(status).toBe(200);
         expect(body).toMatchObject({ state: 'pending', attempt_count: 0 });
         const mode = model.modes[Number(key.at(-1))] as Mode;
-        model.settle(model.deliveries.get(key)?.[index] as Delivery, becomes(mode));
+        model.settle(model.deliveries.get(key)?.[index] as Delivery, BECOMES[mode]);
         await agree(model, real);
       },
       (model, { of }) => hasDead(model, of),
@@ -728,9 +736,9 @@ const kinds = [
   ),
   command(
     'retry all',
-    record({ of, receiver: fc.constantFrom(null, 0, 1) }),
+    record({ of, receiver: fc.constantFrom(null, ...RECEIVERS) }),
     async (model: Model, real: Real, { of, receiver }) => {
-      const ats = receiver === null ? [0, 1] : [receiver];
+      const ats = receiver === null ? RECEIVERS : [receiver];
       const channel_id = receiver === null ? null : real.channels[of][receiver];
       const deadCount = [...model.deliveries]
         .filter(([key]) => key.startsWith(`${of} `) && ats.includes(Number(key.at(-1))))
@@ -742,6 +750,49 @@ const kinds = [
     },
     (model, { of }) => hasDead(model, of),
   ),
+  ...times(
+    5,
+    command(
+      'acknowledge',
+      record({ of, pick, subject, people: fc.constantFrom<readonly Person[]>(['ada'], ['ben'], PEOPLE) }),
+      async (model: Model, real: Real, { of, pick, subject, people }) => {
+        const rule = model.rules[of][pick] as Rule;
+        const one = model.subjects[subject] as Subject;
+        const known = rule.firing.get(one);
+        const was = known?.inHandOf ?? null;
+        const answers = await Promise.all(
+          people.map((person) => acknowledge(real, rule, one, { person, acknowledged: true })),
+        );
+        const reasons = answers.map(({ status, body }) => (status === 200 ? null : body.reason));
+        if (known?.isFiring !== true) expect(reasons).toEqual(people.map(() => 'alert_not_firing'));
+        else {
+          const has = was ?? people[reasons.indexOf(null)] ?? null;
+          expect(reasons).toEqual(people.map((person) => (person === has ? null : 'alert_acknowledged')));
+          for (const { status, body } of answers) if (status === 409) expect(body.detail).toContain(has);
+          if (was === null) model.handOver(rule, one, has);
+        }
+        await agree(model, real);
+      },
+      (model, { of, pick, subject }) => isOwn(model, of, pick, subject),
+    ),
+  ),
+  ...times(
+    2,
+    command(
+      'hand back',
+      record({ of, pick, subject, person: fc.constantFrom(...PEOPLE) }),
+      async (model: Model, real: Real, { of, pick, subject, person }) => {
+        const rule = model.rules[of][pick] as Rule;
+        const one = model.subjects[subject] as Subject;
+        const known = rule.firing.get(one);
+        const { status } = await acknowledge(real, rule, one, { person, acknowledged: false });
+        expect(status).toBe(known?.isFiring ? 200 : 409);
+        if (known?.isFiring && known.inHandOf !== null) model.handOver(rule, one, null);
+        await agree(model, real);
+      },
+      (model, { of, pick, subject }) => isOwn(model, of, pick, subject),
+    ),
+  ),
   // What was told a moment ago, and what waits, is found again.
   command(
     'call, then kill',
@@ -752,6 +803,14 @@ const kinds = [
     },
   ),
 ];
+const isOwn = (model: Readonly<Model>, of: TenantName, pick: number, subject: number): boolean =>
+  model.rules[of][pick] !== undefined && model.subjects[subject]?.of === of;
+const acknowledge = (
+  real: Real,
+  { of, id }: Rule,
+  { name }: Subject,
+  { person, acknowledged }: { person: Person; acknowledged: boolean },
+) => real.as(of, person)('POST', `/v1/alert-rules/${id}/acknowledge`, { agent_id: name, acknowledged });
 const hasDead = (model: Readonly<Model>, of: TenantName): boolean =>
   [...model.deliveries].some(
     ([key, all]) => key.startsWith(`${of} `) && all.some(({ state }) => state === 'dead'),
@@ -764,14 +823,17 @@ const kept = ({ id }: Rule): Json => {
   database.close();
   const states: Json[] = row === undefined ? [] : JSON.parse(row.body).states;
   return Object.fromEntries(
-    states.map(({ agent_id, since_ms, notice_count }) => [agent_id, [since_ms !== null, notice_count]]),
+    states.map(({ agent_id, since_ms, notice_count, acknowledged }) => [
+      agent_id,
+      [since_ms !== null, notice_count, acknowledged?.by ?? null],
+    ]),
   );
 };
 const keeps = ({ firing, cooldown_s }: Rule): Json =>
   Object.fromEntries(
     [...firing]
       .filter(([, { isFiring, isCooling }]) => isFiring || (cooldown_s > 0 && isCooling))
-      .map(([{ name }, { isFiring, count }]) => [name ?? ALL_AGENTS, [isFiring, count]]),
+      .map(([{ name }, { isFiring, count, inHandOf }]) => [name ?? ALL_AGENTS, [isFiring, count, inHandOf]]),
   );
 
 async function restart(model: Model, real: Real, how: Ending): Promise<void> {
@@ -784,13 +846,21 @@ async function restart(model: Model, real: Real, how: Ending): Promise<void> {
   await startAgain();
   real.watch();
   await agree(model, real);
+  for (const of of TENANTS) {
+    const { items } = (await real.as(of)('GET', '/v1/audit?limit=500')).body;
+    const taken = items.filter(({ action }: Json) => action === 'alert_rule.acknowledge');
+    expect(taken).toHaveLength(model.auditCount[of]);
+  }
 }
 
-startOneGateway(upstreamsAt);
+startOneGateway((origin) => ({
+  ...upstreamsAt(origin),
+  ...(tls !== null && { NODE_EXTRA_CA_CERTS: tls.file }),
+}));
 const FIRST = {
   agent_id: null,
   isMuted: false,
-  channels: [0, 1],
+  channels: RECEIVERS,
   threshold: 0.5,
   threshold_usd: 0.15,
   window_s: WINDOWS_S[0],
@@ -806,7 +876,7 @@ async function begin(): Promise<{ model: Model; real: Real }> {
   earlier?.live.stop();
   run += 1;
   const model = new Model();
-  const real = new Real(run, model.modes);
+  const real = new Real(run);
   earlier = real;
   for (const of of TENANTS) {
     const make = async (path: string, body: object) => {
@@ -815,8 +885,7 @@ async function begin(): Promise<{ model: Model; real: Real }> {
       return answer.body;
     };
     real.keys[of] = (await make('/v1/agent-keys', { name: 'key', tenant_id: real.tenant(of) })).secret;
-    for (const { url } of receivers) {
-      const body = { kind: 'webhook', name: 'on call', url, allow_private: true };
+    for (const { body } of receivers) {
       real.channels[of].push((await make('/v1/alert-channels', body)).channel.channel_id);
     }
   }
