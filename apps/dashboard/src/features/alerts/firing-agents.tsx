@@ -76,6 +76,7 @@ export function InHand({ rule, fired }: { rule: AlertRule; fired: Fired }) {
       <Button
         size="sm"
         variant="ghost"
+        className="max-md:h-10"
         icon={<HandHelping size={13} aria-hidden="true" />}
         busy={isPending}
         disabledReason={denial}
