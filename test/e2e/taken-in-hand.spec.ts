@@ -1,4 +1,4 @@
-/** Alerts are taken in hand on the page of rules: by keyboard, on a phone and where another one was quicker. */
+/** Alerts are taken in hand on the page of rules: by keyboard, on a phone, where another one was quicker, and where very many fire. */
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { buildDecisionLog } from '#testing';
@@ -72,4 +72,22 @@ test('on a phone it is as large as what stands beside it', async () => {
   await page.setViewportSize(SIZES.phone);
   for (const one of [handBack('crawler'), handBack(LONG_ID), button(`Edit ${RULE}`)])
     expect((await one.boundingBox())?.height).toBeGreaterThanOrEqual(FINGER_PX);
+});
+
+test('where very many fire, each that is listed can be taken', async () => {
+  const agents = Array.from({ length: 30 }, (_, at) => `agent-${100 + at}`);
+  for (const agent of agents) await loop(agent);
+  await page.setViewportSize(SIZES.desktop);
+  await page.reload();
+  const rule = page.getByTestId('alert-rule').filter({ hasText: RULE });
+  await rule.getByText('and 12 more').waitFor();
+  await checkEveryLook(page, 'very-many-fire');
+  await button(`Show more of ${RULE}`).press('Enter');
+  await take('agent-129').press('Enter');
+  await handBack('agent-129').waitFor();
+  expect(await rule.getByText(/and \d+ more/).count()).toBe(0);
+  await checkEveryLook(page, 'very-many-fire-shown');
+  await button(`Show fewer of ${RULE}`).press('Enter');
+  await button(`Show more of ${RULE}`).waitFor();
+  expect(await focusOf(page)).toBe(`button Show more of ${RULE}`);
 });

@@ -2,6 +2,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { HandHelping } from 'lucide-react';
+import { useState } from 'react';
 import type { AlertRule } from '#contracts';
 import { api, useDenial, useMe } from '../../api';
 import { Button, formatCount, RelativeTime, SinceNote, withUnseen } from '../../ui';
@@ -33,19 +34,36 @@ export function FiringLink({ type, agentId, className }: FiringLinkProps) {
   );
 }
 
-/** One is named beside the rule already; several each by name, for who has no tooltip. */
+/** One is named beside the rule already; several each by name, for who has no tooltip. Who wants it names all that are listed. */
 export function FiringAgents({ rule }: { rule: AlertRule }) {
   const { type, firing, firing_count } = rule;
-  const unnamedCount = firing_count - FIRING_NAMED_MAX;
+  const [showsAll, setShowsAll] = useState(false);
+  const named = showsAll ? firing : firing.slice(0, FIRING_NAMED_MAX);
+  const unnamedCount = firing_count - named.length;
+  const offer = showsAll ? 'Show fewer' : 'Show more';
   return (
     <ul className="flex flex-wrap gap-x-4 text-xs">
-      {firing.slice(0, FIRING_NAMED_MAX).map((fired) => (
+      {named.map((fired) => (
         <li key={fired.agent_id} className="flex min-w-0 flex-wrap items-center gap-x-2">
           {firing_count === 1 ? null : <FiringLink type={type} agentId={fired.agent_id} />}
           <InHand rule={rule} fired={fired} />
         </li>
       ))}
-      {unnamedCount > 0 ? <li className="self-center">and {formatCount(unnamedCount)} more</li> : null}
+      {firing_count > FIRING_NAMED_MAX ? (
+        <li className="flex items-center gap-x-2">
+          {unnamedCount > 0 ? `and ${formatCount(unnamedCount)} more` : null}
+          <Button
+            size="sm"
+            variant="ghost"
+            className="max-md:h-10"
+            aria-expanded={showsAll}
+            aria-label={`${offer} of ${rule.name}`}
+            onClick={() => setShowsAll(!showsAll)}
+          >
+            {offer}
+          </Button>
+        </li>
+      ) : null}
     </ul>
   );
 }
