@@ -92,6 +92,8 @@ interface Session {
   id: string;
   of: Agent;
   isLooping: boolean;
+  /** When it was last no more. */
+  leftLoopMs: number;
   /** This process knows that of it whose step was the latest, and where people had heard of it. */
   isVague: boolean;
   /** It was in a loop when its last step came, or an operator ended it. */
@@ -168,6 +170,7 @@ const untold = (): Told => ({
 const newSession = (one: { id: string; of: Agent }): Session => ({
   ...one,
   isLooping: false,
+  leftLoopMs: Number.NEGATIVE_INFINITY,
   isVague: false,
   endedAs: null,
   severity: 'normal',
@@ -211,11 +214,24 @@ class World {
     Object.assign(one, { seenMs: this.nowMs, seenWallMs: nowWallMs, seenNth: this.#seenCount });
   }
 
-  /** Of those that work in one, a start finds who was seen last. */
+  /** Nobody's that works in it. */
+  endLoop(id: string): void {
+    for (const one of this.named(id))
+      if (one.isLooping) Object.assign(one, { isLooping: false, leftLoopMs: this.nowMs });
+  }
+
+  /**
+   * Of those that work in one, a start finds who was seen last. Who was in its loop until a moment before a process died may be in the
+   * next one, of somebody else: that it was over in between is on no disk.
+   */
   forgetOthers(): void {
-    for (const one of this.sessions)
-      if (this.named(one.id).some(({ seenNth }) => seenNth > one.seenNth))
-        Object.assign(one, { seenMs: null, isVague: one.isLooping });
+    for (const one of this.sessions) {
+      const all = this.named(one.id);
+      if (!all.some(({ seenNth }) => seenNth > one.seenNth)) continue;
+      const hasJustLeft = one.leftLoopMs > this.diedMs - SLACK_MS;
+      const isVague = one.isLooping || (hasJustLeft && all.some(({ isLooping }) => isLooping));
+      Object.assign(one, { seenMs: null, isLooping: isVague, isVague });
+    }
   }
 
   /** Sessions that are in it for certain. */
@@ -565,14 +581,15 @@ class Run {
         world.see(one, this.wallMs);
         const isLooping = act.isLooping && !ended;
         // Any step takes the label from all that carry it.
-        if (!isLooping) for (const other of world.named(one.id)) other.isLooping = false;
+        if (!isLooping) world.endLoop(one.id);
         Object.assign(one, { severity, isLooping, isVague: false, endedAs: ended ? 'last step' : null });
         note({ kind: 'step', ...fact(one.of, one.id), severity, ended });
         break;
       }
       case 'label': {
         const one = world.sessions[act.session] as Session;
-        for (const each of world.named(one.id)) Object.assign(each, { isLooping: false, severity: 'normal' });
+        world.endLoop(one.id);
+        for (const each of world.named(one.id)) each.severity = 'normal';
         note({ kind: 'severity', ...fact(one.of, one.id), severity: 'normal' });
         break;
       }
