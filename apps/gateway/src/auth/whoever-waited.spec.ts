@@ -8,7 +8,7 @@ import {
   type OperatorPrincipal,
 } from '#contracts';
 import { FakeClock, FakeTime } from '#testing';
-import { startAlerts, WEBHOOK } from '../alerts/alerts.fixture.js';
+import { incidentOf, startAlerts, WEBHOOK } from '../alerts/alerts.fixture.js';
 import { readEnvironment } from '../config/env.js';
 import { RuntimeConfigStore } from '../config/runtime-config-store.js';
 import { DeskHarness, TENANT } from '../hitl/desk.fixture.js';
@@ -49,8 +49,8 @@ async function access() {
 }
 
 async function alerts() {
-  const { area, store } = await startAlerts();
-  return { audited: store.audited, area };
+  const { area, store, time } = await startAlerts();
+  return { audited: store.audited, area, time };
 }
 
 const DESKS: Record<string, () => Desk | Promise<Desk>> = {
@@ -88,6 +88,14 @@ const DESKS: Record<string, () => Desk | Promise<Desk>> = {
     const { audited, area } = await alerts();
     const rule = (at: number) => alertRuleBodySchema.parse({ name: `rule ${at}`, type: 'budget' });
     return { audited, change: (by, at) => area.rules.create(by, rule(at)) };
+  },
+  'who has an alert in hand': async () => {
+    const { audited, area, time } = await alerts();
+    const incident = incidentOf(time);
+    area.monitor.note(incident);
+    const ruleId = 'default_kill_switch';
+    const body = (at: number) => ({ agent_id: incident.agent_id, acknowledged: at === 0 });
+    return { audited, change: (by, at) => area.rules.acknowledge(by, ruleId, body(at)) };
   },
   'an alert channel': async () => {
     const { audited, area } = await alerts();
