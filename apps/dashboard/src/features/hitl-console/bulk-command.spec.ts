@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ControlState, SessionView } from '#contracts';
 import { buildSessionView } from '#testing';
+import { ApiError } from '../../api';
 import { concernedBy, countByAgent, SENT_AT_ONCE, sendToEach } from './bulk-command';
 
 const session = (session_id: string, state: ControlState = 'active', ended = false): SessionView => {
@@ -46,7 +47,7 @@ test('each is sent once, some at a time, and those that fail are named with the 
     underWay -= 1;
     if (id === 's3' || id === 's17') throw new Error(`${id} is over`);
   };
-  const unsent = await sendToEach(all, send, (count) => counts.push(count));
+  const { unsent } = await sendToEach(all, send, (count) => counts.push(count));
   expect(sent).toEqual(ids(all));
   expect(most).toBe(SENT_AT_ONCE);
   expect(counts).toEqual(all.map((_, at) => at + 1));
@@ -54,4 +55,13 @@ test('each is sent once, some at a time, and those that fail are named with the 
     ['s3', 's3 is over'],
     ['s17', 's17 is over'],
   ]);
+});
+
+test('one that is terminated or gone by now is over, and none that it failed for', async () => {
+  const all = [session('runs'), session('ends'), session('goes')];
+  const send = async (id: string) => {
+    if (id === 'ends') throw new ApiError('session_terminated', 'It is terminated.', 409);
+    if (id === 'goes') throw new ApiError('session_not_found', 'No such session.', 404);
+  };
+  expect(await sendToEach(all, send, () => {})).toEqual({ overCount: 2, unsent: [] });
 });

@@ -1,5 +1,6 @@
 /** One command for many sessions: whom it concerns, and how it is sent to each of them. */
 import { isStoppedState, type SessionView } from '#contracts';
+import { ApiError } from '../../api';
 
 export const BULK_COMMANDS = ['pause', 'resume', 'terminate'] as const;
 export type BulkCommand = (typeof BULK_COMMANDS)[number];
@@ -29,28 +30,48 @@ export interface Unsent {
   message: string;
 }
 
+export interface Outcome {
+  /** Terminated or deleted meanwhile: nothing is left to do. */
+  overCount: number;
+  /** Those that were refused or of which nobody knows. */
+  unsent: Unsent[];
+}
+
 /**
  * Sends to each, in their order.
  * @param onSent called after each, whatever came of it, with how many have been
- * @returns those that were refused, or of which nobody knows
  */
 export async function sendToEach(
   sessions: readonly SessionView[],
   send: (sessionId: string) => Promise<unknown>,
   onSent: (count: number) => void,
-): Promise<Unsent[]> {
-  const unsent: Unsent[] = [];
+): Promise<Outcome> {
+  const outcome: Outcome = { overCount: 0, unsent: [] };
   const left = sessions.values();
   let sentCount = 0;
+  const noteFailure = (session: SessionView, error: unknown): void => {
+    if (isOver(error)) {
+      outcome.overCount += 1;
+      return;
+    }
+    outcome.unsent.push(unsentFor(session, error));
+  };
   const sendOn = async (): Promise<void> => {
     for (const session of left) {
-      await send(session.session_id).catch((error: unknown) => {
-        unsent.push({ session, message: error instanceof Error ? error.message : String(error) });
-      });
+      await send(session.session_id).catch((error: unknown) => noteFailure(session, error));
       sentCount += 1;
       onSent(sentCount);
     }
   };
   await Promise.all(Array.from({ length: SENT_AT_ONCE }, sendOn));
-  return unsent;
+  return outcome;
 }
+
+const isOver = (error: unknown): boolean =>
+  error instanceof ApiError &&
+  (error.reason === 'session_terminated' || error.reason === 'session_not_found');
+
+const unsentFor = (session: SessionView, error: unknown): Unsent => ({
+  session,
+  message: error instanceof Error ? error.message : String(error),
+});

@@ -1,11 +1,11 @@
 /** Commands for every session that is listed: whoever has forty in a loop has no time for forty rows. */
 import { ListChecks } from 'lucide-react';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import type { HitlCommand, SessionView } from '#contracts';
 import { sendCommand, useDenial } from '../../api';
 import { Button, ConfirmDialog, Field, formatCount, Input, plural, withUnseen } from '../../ui';
 import { Menu } from '../../ui/menu';
-import { toast } from '../../ui/toast';
+import { type ToastContent, toast } from '../../ui/toast';
 import {
   BULK_COMMANDS,
   type BulkCommand,
@@ -83,18 +83,20 @@ function BulkDialog({ command, meant, onClose }: Asked & { onClose: () => void }
   const [reason, setReason] = useState('');
   const [sentCount, setSentCount] = useState<number | null>(null);
   const defaultReason = command === 'terminate' ? TERMINATED_WITHOUT_REASON : PAUSED_TOGETHER;
+  const overCount = useRef(0);
   const sendAll = async () => {
     const order = orderOf(command, reason.trim() || defaultReason);
-    const unsent = await sendToEach(left, (id) => sendCommand(id, order), setSentCount);
+    const outcome = await sendToEach(left, (id) => sendCommand(id, order), setSentCount);
     setSentCount(null);
-    const [first] = unsent;
+    overCount.current += outcome.overCount;
+    const [first] = outcome.unsent;
     if (first === undefined) {
-      toast({ title: `${plural(meant.length, 'session')} ${done}` });
+      toast(doneText(done, meant.length, overCount.current));
       return;
     }
-    setLeft(unsent.map(({ session }) => session));
+    setLeft(outcome.unsent.map(({ session }) => session));
     throw new Error(
-      `Not ${done}: ${formatCount(unsent.length)} of ${formatCount(left.length)}. ${first.session.session_id}: ${first.message}`,
+      `Not ${done}: ${formatCount(outcome.unsent.length)} of ${formatCount(left.length)}. ${first.session.session_id}: ${first.message}`,
     );
   };
   return (
@@ -125,6 +127,15 @@ function BulkDialog({ command, meant, onClose }: Asked & { onClose: () => void }
     </ConfirmDialog>
   );
 }
+
+const doneText = (done: string, meantCount: number, overCount: number): ToastContent => ({
+  title: `${plural(meantCount - overCount, 'session')} ${done}`,
+  ...(overCount === 0
+    ? {}
+    : {
+        description: `${plural(overCount, 'session')} ${overCount === 1 ? 'was' : 'were'} terminated or deleted meanwhile.`,
+      }),
+});
 
 const orderOf = (command: BulkCommand, reason: string): HitlCommand =>
   command === 'resume' ? { command } : { command, reason };
