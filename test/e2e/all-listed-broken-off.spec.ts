@@ -7,6 +7,10 @@ import { browser, launchOneBrowser } from './launch-one-browser.js';
 import { openAs } from './log-in.js';
 
 const COUNT = 40;
+/** So many are sent before it breaks off. */
+const REACHED = 10;
+/** Those on their way then. */
+const UNDER_WAY = 6;
 
 startOneGateway();
 launchOneBrowser();
@@ -24,8 +28,22 @@ const step = async (session_id: string) =>
       identity: { agent_id: agentId },
     } as never),
   );
+const stoppedCount = async (): Promise<number> => {
+  const { body } = await gateway.operator('GET', `/v1/sessions?agent_id=${agentId}&limit=100`);
+  return body.items.filter(
+    ({ control }: { control: { state: string } }) => control.state === 'pause_requested',
+  ).length;
+};
 const button = (name: string) => page.getByRole('button', { name, exact: true });
 const sessionOf = (route: Route): string => /sessions\/([^/]+)\//.exec(route.request().url())?.[1] ?? '';
+
+function once<T>(act: () => Promise<T>): () => Promise<T> {
+  let result: Promise<T> | undefined;
+  return () => {
+    result ??= act();
+    return result;
+  };
+}
 
 async function askToPause(): Promise<void> {
   await button('Pause, resume or terminate all that are listed').click();
@@ -64,4 +82,42 @@ test('whom nothing can be sent any more is none that it failed for', async () =>
   await page.getByText(`${COUNT - 2} sessions asked to pause`, { exact: true }).waitFor();
   await page.getByText('2 sessions were terminated or deleted meanwhile.').waitFor();
   expect(await page.getByRole('dialog').filter({ hasText: 'Reason' }).count()).toBe(0);
+});
+
+test('a gateway that answers no more is asked no more, and those left are sent again alone', async () => {
+  let isAway = true;
+  await answerPauses((route, at) => (isAway && at >= REACHED ? route.abort() : route.continue()));
+  await askToPause();
+  await button(`Pause ${COUNT} sessions`).click();
+  await page.getByText(`Not asked to pause: ${COUNT - REACHED} of ${COUNT}.`).waitFor();
+  expect(sent.length).toBeLessThanOrEqual(REACHED + UNDER_WAY);
+  isAway = false;
+  sent.length = 0;
+  await button(`Pause ${COUNT - REACHED} sessions`).click();
+  await page.getByText(`${COUNT} sessions asked to pause`).waitFor();
+  expect(sent).toHaveLength(COUNT - REACHED);
+  expect(await stoppedCount()).toBe(COUNT);
+});
+
+test('a login that is over: the others are not sent, and beside the login stands how many were', async () => {
+  const reached: Promise<void>[] = [];
+  const signOut = once(async () => {
+    await Promise.all(reached);
+    await page.context().request.post(`${gateway.url}/v1/auth/logout`, { headers: { origin: gateway.url } });
+  });
+  await answerPauses(async (route, at) => {
+    if (at < REACHED) {
+      reached.push(route.fetch().then((response) => route.fulfill({ response })));
+      return;
+    }
+    await signOut();
+    await route.continue();
+  });
+  await askToPause();
+  await button(`Pause ${COUNT} sessions`).click();
+  await page.waitForURL('**/login*');
+  await page.getByRole('heading', { name: `Not asked to pause: ${COUNT - REACHED} of ${COUNT}` }).waitFor();
+  await page.getByText('Your login had ended.', { exact: true }).waitFor();
+  expect(sent.length).toBeLessThanOrEqual(REACHED + UNDER_WAY);
+  expect(await stoppedCount()).toBe(REACHED);
 });

@@ -12,11 +12,13 @@ export interface ToastContent {
   title: string;
   description?: string;
   tone?: 'neutral' | 'success' | 'danger';
+  /** It says what nothing else on any page does. */
+  staysUntilDismissed?: boolean;
 }
 
-/** Shows a toast for five seconds; announced politely. */
-export function toast({ title, description, tone = 'neutral' }: ToastContent): void {
-  manager.add({ title, description, type: tone, timeout: 5_000 });
+/** Shows a toast for five seconds, if it does not stay; announced politely. */
+export function toast({ title, description, tone = 'neutral', staysUntilDismissed }: ToastContent): void {
+  manager.add({ title, description, type: tone, timeout: staysUntilDismissed ? 0 : 5_000 });
 }
 
 /** Mounted once, by the app. */

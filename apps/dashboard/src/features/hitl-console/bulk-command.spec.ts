@@ -65,3 +65,19 @@ test('one that is terminated or gone by now is over, and none that it failed for
   };
   expect(await sendToEach(all, send, () => {})).toEqual({ overCount: 2, unsent: [] });
 });
+
+test.each([
+  ['does not answer', new ApiError('timeout', 'No answer.', 0), false],
+  ['lets nobody in', new ApiError('unauthorized', 'Log in.', 401), true],
+])('nothing more is sent to a gateway that %s', async (_, error, isLoginOver) => {
+  const all = Array.from({ length: 20 }, (_, at) => session(`s${at}`));
+  const sent: string[] = [];
+  const send = async (id: string) => {
+    sent.push(id);
+    if (sent.length > 3) throw error;
+  };
+  const { unsent } = await sendToEach(all, send, () => {});
+  expect(sent.length).toBeLessThanOrEqual(3 + SENT_AT_ONCE);
+  expect(ids(unsent.map((one) => one.session)).sort()).toEqual(ids(all.slice(3)).sort());
+  for (const one of unsent) expect(one).toMatchObject({ message: error.message, isLoginOver });
+});

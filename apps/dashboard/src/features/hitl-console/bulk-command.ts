@@ -28,17 +28,19 @@ export const SENT_AT_ONCE = 6;
 export interface Unsent {
   session: SessionView;
   message: string;
+  /** Nothing is let in any more: the page goes to the login. */
+  isLoginOver: boolean;
 }
 
 export interface Outcome {
   /** Terminated or deleted meanwhile: nothing is left to do. */
   overCount: number;
-  /** Those that were refused or of which nobody knows. */
+  /** Those that were refused, of which nobody knows, or to which nothing was sent any more. */
   unsent: Unsent[];
 }
 
 /**
- * Sends to each, in their order.
+ * Sends to each, in their order, until the gateway lets nobody in or does not answer: what comes after would fail alike, each as late.
  * @param onSent called after each, whatever came of it, with how many have been
  */
 export async function sendToEach(
@@ -55,6 +57,7 @@ export async function sendToEach(
       return;
     }
     outcome.unsent.push(unsentFor(session, error));
+    if (wouldFailAlike(error)) for (const next of left) outcome.unsent.push(unsentFor(next, error));
   };
   const sendOn = async (): Promise<void> => {
     for (const session of left) {
@@ -71,7 +74,11 @@ const isOver = (error: unknown): boolean =>
   error instanceof ApiError &&
   (error.reason === 'session_terminated' || error.reason === 'session_not_found');
 
+const wouldFailAlike = (error: unknown): boolean =>
+  error instanceof ApiError && (error.status === 0 || error.status === 401);
+
 const unsentFor = (session: SessionView, error: unknown): Unsent => ({
   session,
   message: error instanceof Error ? error.message : String(error),
+  isLoginOver: error instanceof ApiError && error.reason === 'unauthorized',
 });

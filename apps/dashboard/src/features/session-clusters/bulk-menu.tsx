@@ -95,9 +95,12 @@ function BulkDialog({ command, meant, onClose }: Asked & { onClose: () => void }
       return;
     }
     setLeft(outcome.unsent.map(({ session }) => session));
-    throw new Error(
-      `Not ${done}: ${formatCount(outcome.unsent.length)} of ${formatCount(left.length)}. ${first.session.session_id}: ${first.message}`,
-    );
+    const title = `Not ${done}: ${formatCount(outcome.unsent.length)} of ${formatCount(left.length)}`;
+    const isLoginOver = outcome.unsent.some((one) => one.isLoginOver);
+    const why = isLoginOver ? 'Your login had ended.' : `${first.session.session_id}: ${first.message}`;
+    // Nobody would read it here.
+    if (isLoginOver) toast({ title, description: why, tone: 'danger', staysUntilDismissed: true });
+    throw new Error(`${title}. ${why}`);
   };
   return (
     <ConfirmDialog
