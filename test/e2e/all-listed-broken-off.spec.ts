@@ -121,3 +121,24 @@ test('a login that is over: the others are not sent, and beside the login stands
   expect(sent.length).toBeLessThanOrEqual(REACHED + UNDER_WAY);
   expect(await stoppedCount()).toBe(REACHED);
 });
+
+test('whoever leaves the page meanwhile is told what was refused', async () => {
+  let letGo = () => {};
+  const left = new Promise<void>((settle) => (letGo = settle));
+  await answerPauses(async (route) => {
+    await left;
+    const refusal = { status: 'error', reason: 'store_full', detail: 'The disk takes no writes.' };
+    await (/-(7|8)$/.test(sessionOf(route))
+      ? route.fulfill({ status: 503, json: refusal })
+      : route.continue());
+  });
+  await page.getByRole('link', { name: 'Agents', exact: true }).first().click();
+  await page.waitForURL('**/agents*');
+  await page.goBack();
+  await askToPause();
+  await button(`Pause ${COUNT} sessions`).click();
+  await page.goForward();
+  await page.getByRole('dialog', { name: `Pause ${COUNT} sessions?` }).waitFor({ state: 'detached' });
+  letGo();
+  await page.getByText(`Not asked to pause: 2 of ${COUNT}`).waitFor();
+});

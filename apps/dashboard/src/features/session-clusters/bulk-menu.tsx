@@ -1,6 +1,6 @@
 /** Commands for every session that is listed: whoever has forty in a loop has no time for forty rows. */
 import { ListChecks } from 'lucide-react';
-import { useRef, useState } from 'react';
+import { type RefObject, useEffect, useRef, useState } from 'react';
 import type { HitlCommand, SessionView } from '#contracts';
 import { sendCommand, useDenial } from '../../api';
 import { Button, ConfirmDialog, Field, formatCount, Input, plural, withUnseen } from '../../ui';
@@ -84,6 +84,7 @@ function BulkDialog({ command, meant, onClose }: Asked & { onClose: () => void }
   const [sentCount, setSentCount] = useState<number | null>(null);
   const defaultReason = command === 'terminate' ? TERMINATED_WITHOUT_REASON : PAUSED_TOGETHER;
   const overCount = useRef(0);
+  const isShown = useIsShown();
   const sendAll = async () => {
     const order = orderOf(command, reason.trim() || defaultReason);
     const outcome = await sendToEach(left, (id) => sendCommand(id, order), setSentCount);
@@ -99,7 +100,8 @@ function BulkDialog({ command, meant, onClose }: Asked & { onClose: () => void }
     const isLoginOver = outcome.unsent.some((one) => one.isLoginOver);
     const why = isLoginOver ? 'Your login had ended.' : `${first.session.session_id}: ${first.message}`;
     // Nobody would read it here.
-    if (isLoginOver) toast({ title, description: why, tone: 'danger', staysUntilDismissed: true });
+    if (isLoginOver || !isShown.current)
+      toast({ title, description: why, tone: 'danger', staysUntilDismissed: true });
     throw new Error(`${title}. ${why}`);
   };
   return (
@@ -129,6 +131,18 @@ function BulkDialog({ command, meant, onClose }: Asked & { onClose: () => void }
       </p>
     </ConfirmDialog>
   );
+}
+
+/** False once the page was left. */
+function useIsShown(): RefObject<boolean> {
+  const isShown = useRef(true);
+  useEffect(() => {
+    isShown.current = true;
+    return () => {
+      isShown.current = false;
+    };
+  }, []);
+  return isShown;
 }
 
 const doneText = (done: string, meantCount: number, overCount: number): ToastContent => ({
