@@ -142,3 +142,20 @@ test('whoever leaves the page meanwhile is told what was refused', async () => {
   letGo();
   await page.getByText(`Not asked to pause: 2 of ${COUNT}`).waitFor();
 });
+
+test('how many have been sent is there to be read, and not read out with each', async () => {
+  let letGo = () => {};
+  const later = new Promise<void>((settle) => (letGo = settle));
+  await answerPauses(async (route, at) => {
+    if (at >= REACHED) await later;
+    await route.continue();
+  });
+  await askToPause();
+  await button(`Pause ${COUNT} sessions`).click();
+  const dialog = page.getByRole('dialog', { name: `Pause ${COUNT} sessions?` });
+  await dialog.getByText(`${REACHED} of ${COUNT}`).waitFor();
+  expect(await dialog.getByRole('progressbar', { name: 'Sent' }).getAttribute('value')).toBe(`${REACHED}`);
+  expect(await dialog.getByRole('status').count()).toBe(0);
+  letGo();
+  await page.getByText(`${COUNT} sessions asked to pause`).waitFor();
+});

@@ -126,10 +126,19 @@ function BulkDialog({ command, meant, onClose }: Asked & { onClose: () => void }
           />
         </Field>
       )}
-      <p role="status" className="nums text-muted text-xs empty:hidden">
-        {sentCount === null ? null : `${formatCount(sentCount)} of ${formatCount(left.length)}`}
-      </p>
+      {sentCount === null ? null : <SentSoFar count={sentCount} of={left.length} />}
     </ConfirmDialog>
+  );
+}
+
+/** Not a live region: of thousands, each would be read out. */
+function SentSoFar({ count, of }: { count: number; of: number }) {
+  const text = `${formatCount(count)} of ${formatCount(of)}`;
+  return (
+    <p className="nums relative text-muted text-xs">
+      {text}
+      <progress aria-label="Sent" aria-valuetext={text} value={count} max={of} className="sr-only" />
+    </p>
   );
 }
 
