@@ -143,6 +143,28 @@ test('whoever leaves the page meanwhile is told what was refused', async () => {
   await page.getByText(`Not asked to pause: 2 of ${COUNT}`).waitFor();
 });
 
+test('whoever thinks better of it stops the rest, and may send that later', async () => {
+  let letOn = () => {};
+  const held = new Promise<void>((resolve) => {
+    letOn = resolve;
+  });
+  await answerPauses(async (route, at) => {
+    if (at >= REACHED) await held;
+    await route.continue();
+  });
+  await askToPause();
+  await button(`Pause ${COUNT} sessions`).click();
+  await expect.poll(() => sent.length).toBe(REACHED + UNDER_WAY);
+  await button('Stop').click();
+  letOn();
+  const leftCount = COUNT - REACHED - UNDER_WAY;
+  await page.getByText(`Not asked to pause: ${leftCount} of ${COUNT}. You stopped it.`).waitFor();
+  expect(await stoppedCount()).toBe(REACHED + UNDER_WAY);
+  await button(`Pause ${leftCount} sessions`).click();
+  await page.getByText(`${COUNT} sessions asked to pause`).waitFor();
+  expect(sent).toHaveLength(COUNT);
+});
+
 test('how many have been sent is there to be read, and not read out with each', async () => {
   let letGo = () => {};
   const later = new Promise<void>((settle) => (letGo = settle));

@@ -8,6 +8,7 @@ const session = (session_id: string, state: ControlState = 'active', ended = fal
   const view = buildSessionView({ session_id });
   return { ...view, ended, control: { ...view.control, state } };
 };
+const NEVER = new AbortController().signal;
 const ids = (sessions: readonly SessionView[]) => sessions.map(({ session_id }) => session_id);
 
 test('a command concerns those for whom it changes anything', () => {
@@ -47,7 +48,7 @@ test('each is sent once, some at a time, and those that fail are named with the 
     underWay -= 1;
     if (id === 's3' || id === 's17') throw new Error(`${id} is over`);
   };
-  const { unsent } = await sendToEach(all, send, (count) => counts.push(count));
+  const { unsent } = await sendToEach(all, send, NEVER, (count) => counts.push(count));
   expect(sent).toEqual(ids(all));
   expect(most).toBe(SENT_AT_ONCE);
   expect(counts).toEqual(all.map((_, at) => at + 1));
@@ -63,7 +64,7 @@ test('one that is terminated or gone by now is over, and none that it failed for
     if (id === 'ends') throw new ApiError('session_terminated', 'It is terminated.', 409);
     if (id === 'goes') throw new ApiError('session_not_found', 'No such session.', 404);
   };
-  expect(await sendToEach(all, send, () => {})).toEqual({ overCount: 2, unsent: [] });
+  expect(await sendToEach(all, send, NEVER, () => {})).toEqual({ overCount: 2, unsent: [] });
 });
 
 test.each([
@@ -76,8 +77,22 @@ test.each([
     sent.push(id);
     if (sent.length > 3) throw error;
   };
-  const { unsent } = await sendToEach(all, send, () => {});
+  const { unsent } = await sendToEach(all, send, NEVER, () => {});
   expect(sent.length).toBeLessThanOrEqual(3 + SENT_AT_ONCE);
   expect(ids(unsent.map((one) => one.session)).sort()).toEqual(ids(all.slice(3)).sort());
   for (const one of unsent) expect(one).toMatchObject({ message: error.message, isLoginOver });
+});
+
+test('whoever thinks better of it stops what is not sent yet', async () => {
+  const all = Array.from({ length: 20 }, (_, at) => session(`s${at}`));
+  const stop = new AbortController();
+  const sent: string[] = [];
+  const send = async (id: string) => {
+    sent.push(id);
+    if (id === 's7') stop.abort();
+  };
+  const { unsent } = await sendToEach(all, send, stop.signal, () => {});
+  expect([...sent, ...ids(unsent.map((one) => one.session))]).toEqual(ids(all));
+  expect(unsent.length).toBeGreaterThan(0);
+  expect(new Set(unsent.map(({ message }) => message))).toEqual(new Set(['You stopped it.']));
 });

@@ -28,6 +28,8 @@ export const SENT_AT_ONCE = 6;
 export interface Unsent {
   session: SessionView;
   message: string;
+  /** False: nothing was sent any more when its turn came. */
+  wasSent: boolean;
   /** Nothing is let in any more: the page goes to the login. */
   isLoginOver: boolean;
 }
@@ -41,11 +43,13 @@ export interface Outcome {
 
 /**
  * Sends to each, in their order, until the gateway lets nobody in or does not answer: what comes after would fail alike, each as late.
+ * @param stop whoever sends has thought better of it: what is sent by then is sent
  * @param onSent called after each, whatever came of it, with how many have been
  */
 export async function sendToEach(
   sessions: readonly SessionView[],
   send: (sessionId: string) => Promise<unknown>,
+  stop: AbortSignal,
   onSent: (count: number) => void,
 ): Promise<Outcome> {
   const outcome: Outcome = { overCount: 0, unsent: [] };
@@ -57,10 +61,14 @@ export async function sendToEach(
       return;
     }
     outcome.unsent.push(unsentFor(session, error));
-    if (wouldFailAlike(error)) for (const next of left) outcome.unsent.push(unsentFor(next, error));
+    if (wouldFailAlike(error)) for (const next of left) outcome.unsent.push(unsentFor(next, error, false));
   };
   const sendOn = async (): Promise<void> => {
     for (const session of left) {
+      if (stop.aborted) {
+        outcome.unsent.push(unsentFor(session, STOPPED, false));
+        continue;
+      }
       await send(session.session_id).catch((error: unknown) => noteFailure(session, error));
       sentCount += 1;
       onSent(sentCount);
@@ -70,6 +78,8 @@ export async function sendToEach(
   return outcome;
 }
 
+const STOPPED = new Error('You stopped it.');
+
 const isOver = (error: unknown): boolean =>
   error instanceof ApiError &&
   (error.reason === 'session_terminated' || error.reason === 'session_not_found');
@@ -77,8 +87,9 @@ const isOver = (error: unknown): boolean =>
 const wouldFailAlike = (error: unknown): boolean =>
   error instanceof ApiError && (error.status === 0 || error.status === 401);
 
-const unsentFor = (session: SessionView, error: unknown): Unsent => ({
+const unsentFor = (session: SessionView, error: unknown, wasSent = true): Unsent => ({
   session,
+  wasSent,
   message: error instanceof Error ? error.message : String(error),
   isLoginOver: error instanceof ApiError && error.reason === 'unauthorized',
 });

@@ -12,6 +12,7 @@ import {
   concernedBy,
   countByAgent,
   sendToEach,
+  type Unsent,
 } from '../hitl-console/bulk-command';
 import { TERMINATED_WITHOUT_REASON } from '../hitl-console/control-texts';
 
@@ -85,9 +86,12 @@ function BulkDialog({ command, meant, onClose }: Asked & { onClose: () => void }
   const defaultReason = command === 'terminate' ? TERMINATED_WITHOUT_REASON : PAUSED_TOGETHER;
   const overCount = useRef(0);
   const isShown = useIsShown();
+  const stop = useRef(new AbortController());
   const sendAll = async () => {
     const order = orderOf(command, reason.trim() || defaultReason);
-    const outcome = await sendToEach(left, (id) => sendCommand(id, order), setSentCount);
+    stop.current = new AbortController();
+    const send = (id: string) => sendCommand(id, order);
+    const outcome = await sendToEach(left, send, stop.current.signal, setSentCount);
     setSentCount(null);
     overCount.current += outcome.overCount;
     const [first] = outcome.unsent;
@@ -98,7 +102,7 @@ function BulkDialog({ command, meant, onClose }: Asked & { onClose: () => void }
     setLeft(outcome.unsent.map(({ session }) => session));
     const title = `Not ${done}: ${formatCount(outcome.unsent.length)} of ${formatCount(left.length)}`;
     const isLoginOver = outcome.unsent.some((one) => one.isLoginOver);
-    const why = isLoginOver ? 'Your login had ended.' : `${first.session.session_id}: ${first.message}`;
+    const why = isLoginOver ? 'Your login had ended.' : whyOf(first);
     // Nobody would read it here.
     if (isLoginOver || !isShown.current)
       toast({ title, description: why, tone: 'danger', staysUntilDismissed: true });
@@ -126,18 +130,23 @@ function BulkDialog({ command, meant, onClose }: Asked & { onClose: () => void }
           />
         </Field>
       )}
-      {sentCount === null ? null : <SentSoFar count={sentCount} of={left.length} />}
+      {sentCount === null ? null : (
+        <SentSoFar count={sentCount} of={left.length} onStop={() => stop.current.abort()} />
+      )}
     </ConfirmDialog>
   );
 }
 
 /** Not a live region: of thousands, each would be read out. */
-function SentSoFar({ count, of }: { count: number; of: number }) {
+function SentSoFar({ count, of, onStop }: { count: number; of: number; onStop: () => void }) {
   const text = `${formatCount(count)} of ${formatCount(of)}`;
   return (
-    <p className="nums relative text-muted text-xs">
+    <p className="nums relative flex items-center gap-2 text-muted text-xs">
       {text}
       <progress aria-label="Sent" aria-valuetext={text} value={count} max={of} className="sr-only" />
+      <Button size="sm" onClick={onStop}>
+        Stop
+      </Button>
     </p>
   );
 }
@@ -153,6 +162,10 @@ function useIsShown(): RefObject<boolean> {
   }, []);
   return isShown;
 }
+
+/** The reason is the session's own, unless nothing was sent to it. */
+const whyOf = ({ session, message, wasSent }: Unsent): string =>
+  wasSent ? `${session.session_id}: ${message}` : message;
 
 const doneText = (done: string, meantCount: number, overCount: number): ToastContent => ({
   title: `${plural(meantCount - overCount, 'session')} ${done}`,
