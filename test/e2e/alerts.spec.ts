@@ -4,8 +4,9 @@
  */
 import type { Locator, Page, Request } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { buildDecisionLog, verifySignature } from '#testing';
+import { verifySignature } from '#testing';
 import { type Receiver, startReceiver, status } from '../integration/http-receiver.js';
+import { loopIn } from '../integration/loop-in.js';
 import { gateway, startOneGateway } from '../integration/start-one-gateway.js';
 import { checkEveryLook, focusOf, problemAt, SIZES } from './check-page.js';
 import { browser, launchOneBrowser } from './launch-one-browser.js';
@@ -35,17 +36,7 @@ async function choose(label: string, option: string): Promise<void> {
 }
 
 /** Five equal steps of a session of its own. */
-async function loop(name: string): Promise<void> {
-  const steps = Array.from({ length: 5 }, (_, at) =>
-    buildDecisionLog({
-      meta: { trace_id: `${name}-${at}`, session_id: name, timestamp: new Date().toISOString() },
-      identity: { agent_id: name },
-      cognition: { intent: 'look again' },
-      action: { status: 'failure', tool_call: 'search' },
-    } as never),
-  );
-  expect((await gateway.ingest(steps)).status).toBe(202);
-}
+const loop = (name: string): Promise<void> => loopIn(gateway, name, name);
 
 test('a rule can be begun before there is a channel: what is typed stays, and the new channel joins it', async () => {
   await openAlerts();

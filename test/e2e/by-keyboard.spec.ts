@@ -2,12 +2,12 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { buildDecisionLog } from '#testing';
+import { loopIn } from '../integration/loop-in.js';
 import { gateway, startOneGateway, upstream, upstreamsAt } from '../integration/start-one-gateway.js';
 import { checkPage, focusOf, problemAt } from './check-page.js';
 import { guardEnvironment, sendGuardedTraffic } from './guarded-traffic.js';
 import { browser, launchOneBrowser } from './launch-one-browser.js';
 import { openAs } from './log-in.js';
-import { loopIn } from './loop-in.js';
 import { askForOrder, ORDER_BOT } from './order-bot.js';
 
 const STOPS_MAX = 60;

@@ -5,11 +5,11 @@ import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { buildDecisionLog } from '#testing';
+import { loopIn } from '../integration/loop-in.js';
 import { makeDataDir } from '../integration/start-gateway.js';
 import { gateway, startOneGateway } from '../integration/start-one-gateway.js';
 import { browser, launchOneBrowser } from './launch-one-browser.js';
 import { openAs } from './log-in.js';
-import { loopIn } from './loop-in.js';
 
 const daysFile = join(makeDataDir(), 'days');
 writeFileSync(daysFile, '0');

@@ -1,9 +1,9 @@
 /** Notifications of the operating system: one switch on two pages, and a browser that offers them and then shows none. */
 import { expect, test } from 'vitest';
+import { loopIn } from '../integration/loop-in.js';
 import { gateway, startOneGateway } from '../integration/start-one-gateway.js';
 import { browser, launchOneBrowser } from './launch-one-browser.js';
 import { openAs } from './log-in.js';
-import { loopIn } from './loop-in.js';
 
 startOneGateway();
 launchOneBrowser();

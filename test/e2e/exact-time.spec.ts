@@ -1,10 +1,10 @@
 /** Whoever touches a screen, or has no pointer, has no tooltip: a tap or a key tells the exact time. */
 import { expect, test } from 'vitest';
+import { loopIn } from '../integration/loop-in.js';
 import { gateway, startOneGateway } from '../integration/start-one-gateway.js';
 import { checkPage, SIZES } from './check-page.js';
 import { browser, launchOneBrowser } from './launch-one-browser.js';
 import { logIn, openAs } from './log-in.js';
-import { loopIn } from './loop-in.js';
 
 startOneGateway();
 launchOneBrowser();

@@ -3,13 +3,13 @@ import type { Locator, Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { buildDecisionLog } from '#testing';
 import { CARD, CELL } from '../../apps/dashboard/src/features/fleet-topology/fleet-layout.js';
+import { loopIn } from '../integration/loop-in.js';
 import { startGateway } from '../integration/start-gateway.js';
 import { gateway, startOneGateway } from '../integration/start-one-gateway.js';
 import { checkEveryLook, SIZES } from './check-page.js';
 import { CROWD_COUNT, LOOPING_AGENT, LOOPING_SESSION, sendCrowd } from './crowd.js';
 import { browser, launchOneBrowser } from './launch-one-browser.js';
 import { logIn, openAs } from './log-in.js';
-import { loopIn } from './loop-in.js';
 
 const WAIT_MS = 20_000;
 /** On the way from the search to an agent, with the states and a few links between. */

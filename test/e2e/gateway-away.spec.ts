@@ -1,11 +1,11 @@
 /** The gateway is killed under an open page and comes back: at each moment the page says what is so. */
 import type { Locator } from 'playwright-core';
 import { expect, test } from 'vitest';
+import { loopIn } from '../integration/loop-in.js';
 import { gateway, startAgain, startOneGateway } from '../integration/start-one-gateway.js';
 import { checkEveryLook, SIZES } from './check-page.js';
 import { browser, launchOneBrowser } from './launch-one-browser.js';
 import { openAs } from './log-in.js';
-import { loopIn } from './loop-in.js';
 
 startOneGateway();
 launchOneBrowser();

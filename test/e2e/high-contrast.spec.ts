@@ -1,10 +1,10 @@
 /** In high contrast (forced colours) a browser takes every background away: what only a colour tells must still be told. */
 import type { Locator } from 'playwright-core';
 import { expect, test } from 'vitest';
+import { loopIn } from '../integration/loop-in.js';
 import { gateway, startOneGateway } from '../integration/start-one-gateway.js';
 import { browser, launchOneBrowser } from './launch-one-browser.js';
 import { openAs } from './log-in.js';
-import { loopIn } from './loop-in.js';
 
 startOneGateway();
 launchOneBrowser();

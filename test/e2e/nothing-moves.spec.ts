@@ -2,11 +2,11 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { buildDecisionLog, respondJson } from '#testing';
+import { loopIn } from '../integration/loop-in.js';
 import { startGateway } from '../integration/start-gateway.js';
 import { gateway, startOneGateway, upstream, upstreamsAt } from '../integration/start-one-gateway.js';
 import { browser, launchOneBrowser } from './launch-one-browser.js';
 import { openAs } from './log-in.js';
-import { loopIn } from './loop-in.js';
 
 startOneGateway(upstreamsAt);
 launchOneBrowser();

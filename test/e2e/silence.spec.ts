@@ -5,10 +5,10 @@
  */
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
+import { loopIn } from '../integration/loop-in.js';
 import { gateway, startOneGateway } from '../integration/start-one-gateway.js';
 import { browser, launchOneBrowser } from './launch-one-browser.js';
 import { openAs } from './log-in.js';
-import { loopIn } from './loop-in.js';
 
 /** A ping of Engine.IO, which only the gateway sends. */
 const HEARTBEAT = '2';

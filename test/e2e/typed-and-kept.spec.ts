@@ -6,11 +6,11 @@ import type { Locator, Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { deferred } from '#kernel';
 import { buildDecisionLog } from '#testing';
+import { loopIn } from '../integration/loop-in.js';
 import { gateway, startOneGateway } from '../integration/start-one-gateway.js';
 import { SIZES } from './check-page.js';
 import { browser, launchOneBrowser } from './launch-one-browser.js';
 import { openAs } from './log-in.js';
-import { loopIn } from './loop-in.js';
 
 const UNREACHABLE = 'The gateway could not be reached.';
 

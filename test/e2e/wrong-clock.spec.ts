@@ -1,10 +1,10 @@
 /** A browser whose clock is an hour wrong tells ages as they are: by the clock of the gateway, which stamped what is shown. */
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
+import { loopIn } from '../integration/loop-in.js';
 import { gateway, startOneGateway } from '../integration/start-one-gateway.js';
 import { browser, launchOneBrowser } from './launch-one-browser.js';
 import { openAs } from './log-in.js';
-import { loopIn } from './loop-in.js';
 
 const HOUR_MS = 3_600_000;
 const seenAt = (page: Page, sessionId: string) =>

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { buildDecisionLog, ScriptedUpstream } from '#testing';
 import { type Receiver, startReceiver, status } from './http-receiver.js';
+import { loopIn } from './loop-in.js';
 import { ask, ChatVendor } from './model/proxied-chat.js';
 import { mountSmallDisk, type SmallDisk } from './small-disk.js';
 import {
@@ -164,17 +165,7 @@ test.skipIf(disk === null)(
     const channel_ids = [await makeChannel()];
     const rule = 'default_entropy_loop';
     await done('ada', 'PATCH', `/v1/alert-rules/${rule}`, { channel_ids });
-    for (const name of ['one', 'two']) {
-      const steps = Array.from({ length: 5 }, (_, at) =>
-        buildDecisionLog({
-          meta: { trace_id: `${name}-${at}`, session_id: name, timestamp: new Date().toISOString() },
-          identity: { agent_id: name },
-          cognition: { intent: 'look again' },
-          action: { status: 'failure', tool_call: 'search' },
-        } as never),
-      );
-      expect((await gateway.ingest(steps)).status).toBe(202);
-    }
+    for (const name of ['one', 'two']) await loopIn(gateway, name, name);
     await expect.poll(() => inHands(rule)).toEqual({ one: null, two: null });
     await take('ada', rule, 'one');
     await expect.poll(() => receiver.received.at(-1)?.body).toContain('acknowledged');

@@ -5,6 +5,7 @@ import { connectRedis, RedisControlLog } from '#adapters/redis';
 import { ScriptedUpstream } from '#testing';
 import { freePort } from './free-ports.js';
 import { always, openaiChat } from './proxy/vendors.js';
+import { redisConnected } from './redis-connected.js';
 import { type RunningGateway, startGateway } from './start-gateway.js';
 import { type RedisServer, redisMissing, startRedis } from './start-redis.js';
 
@@ -17,12 +18,6 @@ describe.skipIf(redisMissing !== null)('two gateways on one Redis', () => {
   let one: RunningGateway;
   let other: RunningGateway;
 
-  const isConnected = (gateway: RunningGateway) =>
-    vi.waitFor(
-      async () => expect((await gateway.operator('GET', '/v1/system')).body.redis.connected).toBe(true),
-      SOON,
-    );
-
   beforeAll(async () => {
     const port = await freePort();
     redis = await startRedis(['--port', String(port)]);
@@ -34,7 +29,7 @@ describe.skipIf(redisMissing !== null)('two gateways on one Redis', () => {
     };
     one = await startGateway({ env });
     other = await startGateway({ env });
-    for (const gateway of [one, other]) await isConnected(gateway);
+    for (const gateway of [one, other]) await redisConnected(gateway);
   });
   afterAll(async () => {
     for (const gateway of [one, other]) expect(await gateway.stop()).toBe(0);

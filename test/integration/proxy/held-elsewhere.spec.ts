@@ -3,12 +3,13 @@
  * what is taken of them in Redis is then what the calls have used, neither twice nor never.
  */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { connectRedis, type RedisConnection, RedisRateLimiter } from '#adapters/redis';
 import { type AgentLimits, agentScope, NO_LIMITS } from '#contracts';
 import { type LimitName, limitWindows } from '#domain/policy';
 import { respondJson, ScriptedUpstream } from '#testing';
 import { freePort } from '../free-ports.js';
+import { redisConnected } from '../redis-connected.js';
 import { AGENT_KEY, type RunningGateway, startGateway } from '../start-gateway.js';
 import { type RedisServer, redisMissing, startRedis } from '../start-redis.js';
 
@@ -37,11 +38,6 @@ describe.skipIf(redisMissing !== null)('a call that is held while its policy cha
   let agent: string;
   let session: string;
 
-  const isConnected = (gateway: RunningGateway) =>
-    vi.waitFor(
-      async () => expect((await gateway.operator('GET', '/v1/system')).body.redis.connected).toBe(true),
-      SOON,
-    );
   beforeAll(async () => {
     const port = await freePort();
     redis = await startRedis(['--port', String(port)]);
@@ -64,7 +60,7 @@ describe.skipIf(redisMissing !== null)('a call that is held while its policy cha
       RunningGateway,
       RunningGateway,
     ];
-    await Promise.all([one, other].map(isConnected));
+    await Promise.all([one, other].map(redisConnected));
   });
   afterAll(async () => {
     for (const gateway of [one, other]) expect(await gateway?.stop()).toBe(0);
@@ -199,7 +195,7 @@ describe.skipIf(redisMissing !== null)('a call that is held while its policy cha
 
   const startOtherAgain = async () => {
     other = await startGateway({ env, dataDir: other.dataDir });
-    await isConnected(other);
+    await redisConnected(other);
   };
 
   testCounted('has taken nothing where its gateway is ended', async () => {

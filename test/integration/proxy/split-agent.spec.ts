@@ -1,10 +1,11 @@
 /** A balancer that takes turns sends an agent to two gateways, and each of them tells its operators. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { connectRedis, RedisAgentHomes } from '#adapters/redis';
 import { agentScope } from '#contracts';
 import { ScriptedUpstream } from '#testing';
 import { freePort } from '../free-ports.js';
+import { redisConnected } from '../redis-connected.js';
 import { type RunningGateway, startGateway } from '../start-gateway.js';
 import { type RedisServer, redisMissing, startRedis } from '../start-redis.js';
 import { always, openaiChat } from './vendors.js';
@@ -27,11 +28,7 @@ describe.skipIf(redisMissing !== null)('two gateways on one Redis', () => {
       REDIS_URL: `redis://127.0.0.1:${port}`,
     };
     gateways = [await startGateway({ env }), await startGateway({ env })];
-    for (const gateway of gateways)
-      await vi.waitFor(
-        async () => expect((await gateway.operator('GET', '/v1/system')).body.redis.connected).toBe(true),
-        SOON,
-      );
+    for (const gateway of gateways) await redisConnected(gateway);
   });
   afterAll(async () => {
     for (const gateway of gateways) await gateway.stop();

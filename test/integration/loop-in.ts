@@ -1,5 +1,5 @@
 import { buildDecisionLog } from '#testing';
-import type { RunningGateway } from '../integration/start-gateway.js';
+import type { RunningGateway } from './start-gateway.js';
 
 /** Five equal steps, one after another, stamped with the time they are sent at: the least that is a loop. */
 export async function loopIn(
