@@ -2,7 +2,7 @@
 import { Link } from '@tanstack/react-router';
 import { BellRing } from 'lucide-react';
 import { RelativeTime } from '../../ui';
-import { InHand } from './firing-agents';
+import { InHand } from './in-hand';
 import { useRules } from './use-alerts';
 
 export function AgentAlerts({ agentId }: { agentId: string }) {

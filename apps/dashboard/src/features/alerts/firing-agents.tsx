@@ -1,17 +1,12 @@
-/** For whom a rule fires, and who has it in hand: what somebody has is not said again every few minutes. */
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+/** For whom a rule fires. */
 import { Link } from '@tanstack/react-router';
-import { HandHelping } from 'lucide-react';
 import { useState } from 'react';
 import type { AlertRule } from '#contracts';
-import { api, useDenial, useMe } from '../../api';
-import { Button, formatCount, RelativeTime, SinceNote, withUnseen } from '../../ui';
-import { RULES_KEY } from './use-alerts';
+import { Button, formatCount, withUnseen } from '../../ui';
+import { InHand } from './in-hand';
 
 /** A rule can fire for every agent there is. */
 const FIRING_NAMED_MAX = 20;
-
-type Fired = AlertRule['firing'][number];
 
 interface FiringLinkProps extends Pick<AlertRule, 'type'> {
   /** Null: all of them together. */
@@ -65,50 +60,5 @@ export function FiringAgents({ rule }: { rule: AlertRule }) {
         </li>
       ) : null}
     </ul>
-  );
-}
-
-/** Who has it, and the button to take it or to hand it back. */
-export function InHand({ rule, fired }: { rule: AlertRule; fired: Fired }) {
-  const { agent_id, acknowledged } = fired;
-  const queryClient = useQueryClient();
-  const denial = useDenial('command');
-  const me = useMe()?.operator_id;
-  const { mutate, isPending, error } = useMutation({
-    mutationFn: (isTaken: boolean) =>
-      api.post<AlertRule>(`/v1/alert-rules/${encodeURIComponent(rule.rule_id)}/acknowledge`, {
-        agent_id,
-        acknowledged: isTaken,
-      }),
-    onSettled: () => queryClient.invalidateQueries({ queryKey: RULES_KEY }),
-  });
-  const name = `${rule.name} for ${agent_id ?? 'all agents together'}`;
-  return (
-    <>
-      {acknowledged === null ? null : (
-        <span className="text-muted">
-          {acknowledged.by === me ? 'You have' : `${acknowledged.by} has`} it in hand,{' '}
-          <RelativeTime atMs={acknowledged.at_ms} short />
-        </span>
-      )}
-      <Button
-        size="sm"
-        variant="ghost"
-        className="max-md:h-10"
-        icon={<HandHelping size={13} aria-hidden="true" />}
-        busy={isPending}
-        disabledReason={denial}
-        aria-label={acknowledged === null ? `Acknowledge ${name}` : `Hand back ${name}`}
-        onClick={() => mutate(acknowledged === null)}
-      >
-        {acknowledged === null ? 'Acknowledge' : 'Hand back'}
-      </Button>
-      {error ? (
-        <span role="alert" className="text-danger">
-          {error.message}
-          <SinceNote />
-        </span>
-      ) : null}
-    </>
   );
 }

@@ -2,8 +2,9 @@
 import { OctagonX } from 'lucide-react';
 import { useState } from 'react';
 import type { SessionView } from '#contracts';
-import { Button, type ButtonSize, ConfirmDialog, Field, Input } from '../../ui';
+import { Button, type ButtonSize, ConfirmDialog } from '../../ui';
 import { TERMINATE_TEXTS, TERMINATED_WITHOUT_REASON } from './control-texts';
+import { ReasonField } from './reason-field';
 import type { Commander } from './use-command';
 
 interface TerminateButtonProps {
@@ -47,14 +48,12 @@ export function TerminateButton({ session, commander, size = 'md', className }: 
           commander.sendOrThrow({ command: 'terminate', reason: reason.trim() || TERMINATED_WITHOUT_REASON })
         }
       >
-        <Field label="Reason, for the audit and for whoever runs the agent">
-          <Input
-            value={reason}
-            maxLength={4_096}
-            placeholder={TERMINATED_WITHOUT_REASON}
-            onChange={(event) => setReason(event.target.value)}
-          />
-        </Field>
+        <ReasonField
+          whose="the agent"
+          value={reason}
+          otherwise={TERMINATED_WITHOUT_REASON}
+          onChange={setReason}
+        />
       </ConfirmDialog>
     </>
   );

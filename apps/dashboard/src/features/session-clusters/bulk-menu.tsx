@@ -3,7 +3,7 @@ import { ListChecks } from 'lucide-react';
 import { type RefObject, useEffect, useRef, useState } from 'react';
 import type { HitlCommand, SessionView } from '#contracts';
 import { sendCommand, useDenial } from '../../api';
-import { Button, ConfirmDialog, Field, formatCount, Input, plural, withUnseen } from '../../ui';
+import { Button, ConfirmDialog, formatCount, plural, withUnseen } from '../../ui';
 import { Menu } from '../../ui/menu';
 import { type ToastContent, toast } from '../../ui/toast';
 import {
@@ -15,6 +15,7 @@ import {
   type Unsent,
 } from '../hitl-console/bulk-command';
 import { TERMINATED_WITHOUT_REASON } from '../hitl-console/control-texts';
+import { ReasonField } from '../hitl-console/reason-field';
 
 const AGENTS_NAMED_MAX = 5;
 const PAUSED_TOGETHER = 'Paused together with others';
@@ -121,14 +122,7 @@ function BulkDialog({ command, meant, onClose }: Asked & { onClose: () => void }
       onConfirm={sendAll}
     >
       {command === 'resume' ? null : (
-        <Field label="Reason, for the audit and for whoever runs the agents">
-          <Input
-            value={reason}
-            maxLength={4_096}
-            placeholder={defaultReason}
-            onChange={(event) => setReason(event.target.value)}
-          />
-        </Field>
+        <ReasonField whose="the agents" value={reason} otherwise={defaultReason} onChange={setReason} />
       )}
       {sentCount === null ? null : (
         <SentSoFar count={sentCount} of={left.length} onStop={() => stop.current.abort()} />
