@@ -1,3 +1,6 @@
+/** Somewhat more than it takes to see that a button has become another, and to stop the finger. */
+export const SETTLE_MS = 600;
+
 /** The value once it has not changed for `ms`; until then the one that last did so. */
 import { useEffect, useState } from 'react';
 

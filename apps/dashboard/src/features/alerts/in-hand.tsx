@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { HandHelping } from 'lucide-react';
 import type { AlertRule } from '#contracts';
 import { api, useDenial, useMe } from '../../api';
-import { Button, RelativeTime, SinceNote } from '../../ui';
+import { Button, RelativeTime, SETTLE_MS, SinceNote, useRested } from '../../ui';
 import { RULES_KEY } from './use-alerts';
 
 interface InHandProps {
@@ -14,14 +14,17 @@ interface InHandProps {
 
 export function InHand({ rule, fired }: InHandProps) {
   const { agent_id, acknowledged } = fired;
+  const isTaken = acknowledged !== null;
+  // Somebody else may have been first: a second press would take it out of their hands.
+  const isSettled = useRested(isTaken, SETTLE_MS) === isTaken;
   const queryClient = useQueryClient();
   const denial = useDenial('command');
   const me = useMe()?.operator_id;
   const { mutate, isPending, error } = useMutation({
-    mutationFn: (isTaken: boolean) =>
+    mutationFn: (takes: boolean) =>
       api.post<AlertRule>(`/v1/alert-rules/${encodeURIComponent(rule.rule_id)}/acknowledge`, {
         agent_id,
-        acknowledged: isTaken,
+        acknowledged: takes,
       }),
     onSettled: () => queryClient.invalidateQueries({ queryKey: RULES_KEY }),
   });
@@ -41,10 +44,11 @@ export function InHand({ rule, fired }: InHandProps) {
         icon={<HandHelping size={13} aria-hidden="true" />}
         busy={isPending}
         disabledReason={denial}
-        aria-label={acknowledged === null ? `Acknowledge ${name}` : `Hand back ${name}`}
-        onClick={() => mutate(acknowledged === null)}
+        disabled={!isSettled}
+        aria-label={isTaken ? `Hand back ${name}` : `Acknowledge ${name}`}
+        onClick={() => mutate(!isTaken)}
       >
-        {acknowledged === null ? 'Acknowledge' : 'Hand back'}
+        {isTaken ? 'Hand back' : 'Acknowledge'}
       </Button>
       {error ? (
         <span role="alert" className="text-danger">

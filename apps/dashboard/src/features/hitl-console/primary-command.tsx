@@ -7,7 +7,7 @@
  */
 import { Pause, Play } from 'lucide-react';
 import { isStoppedState, type SessionView } from '#contracts';
-import { Button, type ButtonSize, plural, useRested } from '../../ui';
+import { Button, type ButtonSize, plural, SETTLE_MS, useRested } from '../../ui';
 import type { Commander } from './use-command';
 
 /** Large buttons share a phone's width with two others. */
@@ -15,9 +15,6 @@ function resumeLabel(heldCount: number, size: ButtonSize): string {
   if (heldCount === 0) return 'Resume';
   return size === 'lg' ? `Resume (${heldCount})` : `Resume, release ${plural(heldCount, 'message')}`;
 }
-
-/** Somewhat more than it takes to see that a button has become another, and to stop the finger. */
-const SETTLE_MS = 600;
 
 interface PrimaryCommandProps {
   session: SessionView;
