@@ -1,5 +1,5 @@
 /** Alerts are taken in hand on the page of rules: by keyboard, on a phone, where another one was quicker, and where very many fire. */
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { buildDecisionLog } from '#testing';
 import { OPERATOR_TOKEN, operatorAt } from '../integration/start-gateway.js';
@@ -39,12 +39,16 @@ const button = (name: string) => page.getByRole('button', { name, exact: true })
 const take = (agent: string) => button(`Acknowledge ${RULE} for ${agent}`);
 const handBack = (agent: string) => button(`Hand back ${RULE} for ${agent}`);
 
+/** It does nothing at first: who pressed may have meant the one in whose place it stands. */
+const canBePressed = (one: Locator) => expect.poll(() => one.getAttribute('aria-disabled')).toBeNull();
+
 test('by keyboard one goes on where one was; who comes second reads who has it', async () => {
   for (const agent of [LONG_ID, 'crawler']) await loop(agent);
   await page.goto(`${gateway.url}/alerts`);
   await take('crawler').press('Enter');
   await handBack('crawler').waitFor();
   expect(await focusOf(page)).toBe(`button Hand back ${RULE} for crawler`);
+  await canBePressed(handBack('crawler'));
   await page.keyboard.press('Enter');
   await take('crawler').waitFor();
   await take(LONG_ID).press('Enter');
@@ -62,9 +66,10 @@ test('by keyboard one goes on where one was; who comes second reads who has it',
     return route.continue();
   });
   expect((await ben('POST', PATH, { agent_id: 'crawler' })).status).toBe(200);
+  await canBePressed(take('crawler'));
   await take('crawler').press('Enter');
   await page.getByRole('alert').getByText(`${LONG_NAME} has this alert in hand already.`).waitFor();
-  await handBack('crawler').waitFor();
+  await canBePressed(handBack('crawler'));
   await checkEveryLook(page, 'taken-by-another');
 });
 
